@@ -15,6 +15,7 @@ from gpuwhy.facts.libraries import Flaw, Libraries, LibraryCopy
 from gpuwhy.facts.record import Owner
 from gpuwhy.formats.ldcache import CacheEntry
 from gpuwhy.knowledge.libraries import families
+from gpuwhy.look.look import Options
 from gpuwhy.look.libraries import examine, libraries
 from gpuwhy.look.library_owners import defined_version, wheels_of
 from gpuwhy.machine.machine import Stat
@@ -43,7 +44,7 @@ def machine(tmp_path: Path) -> Made:
 
 def see(machine: Made, **environ: str) -> Libraries:
     machine.answers[("environ",)] = known(environ, "env", "environment")
-    return libraries(machine, machine.facts())
+    return libraries(machine, machine.facts(), Options())
 
 
 def seen(machine: Made, **environ: str) -> dict[str, LibraryCopy]:

@@ -9,6 +9,7 @@ import pytest
 from gpuwhy.facts.fact import Absent, Unknown, known, source_of, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Libraries
+from gpuwhy.look.look import Options
 from gpuwhy.look.libraries import libraries
 from gpuwhy.look.toolkits import toolkit_root, toolkit_version
 from gpuwhy.machine.recording import SCHEMA, RecordedMachine, Recording
@@ -23,7 +24,7 @@ def machine(tmp_path: Path) -> Made:
 
 def see(machine: Made, **environ: str) -> Libraries:
     machine.answers[("environ",)] = known(environ, "env", "environment")
-    return libraries(machine, machine.facts())
+    return libraries(machine, machine.facts(), Options())
 
 
 def seen(machine: Made, **environ: str) -> dict[str, tuple[str, str | None]]:
@@ -120,7 +121,7 @@ def test_a_link_loop_and_garbage_version_files_do_no_harm(machine: Made) -> None
 
 
 def test_nothing_seen_is_unknown() -> None:
-    found = libraries(RecordedMachine(Recording(SCHEMA, "1", {}, {}, "/home/user")), Facts())
+    found = libraries(RecordedMachine(Recording(SCHEMA, "1", {}, {}, "/home/user")), Facts(), Options())
     assert isinstance(found.toolkits, Unknown)
     assert isinstance(found.nvcc_on_path, Unknown)
     assert isinstance(found.copies, Unknown)

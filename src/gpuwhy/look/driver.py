@@ -17,6 +17,7 @@ from gpuwhy.machine.machine import Machine
 _VERSION = "/proc/driver/nvidia/version"
 _MODULES = "/sys/module"
 _DOTTED = re.compile(r"\d{2,4}(?:\.\d+)+$")
+_DKMS_TREES = r"nvidia(-(current|legacy|tesla|srv|open).*)?$"
 _OURS = r"(nvidia(_uvm|_modeset|_drm|_peermem|_fs|_vgpu_vfio)?|nouveau)$"
 
 
@@ -42,12 +43,12 @@ def _module_version(machine: Machine, _facts: Facts) -> Fact[str]:
     version = text(machine, other).strip()
     if _DOTTED.match(version):
         return known(version, "file", other)
-    if isinstance(said, Known):
-        return Unknown(f"{_VERSION} has no version in it", f"cat {_VERSION}")
+    if not isinstance(said, Absent):
+        return or_unknown(said, f"{_VERSION} has no version in it", f"cat {_VERSION}")
     loaded = _loaded(machine)
-    if isinstance(said, Absent) and "nvidia" in value_or(loaded, ()):
+    if "nvidia" in value_or(loaded, ()):
         return Unknown(f"nvidia is loaded, but neither {_VERSION} nor {other} can be read")
-    return loaded if isinstance(said, Absent) and isinstance(loaded, Unknown) else said
+    return loaded if isinstance(loaded, Unknown) else said
 
 
 def _loaded(machine: Machine) -> Fact[tuple[str, ...]]:
@@ -115,10 +116,9 @@ def _secure_boot(machine: Machine, _facts: Facts) -> Fact[bool]:
 
 def _dkms(machine: Machine, _facts: Facts) -> Fact[tuple[DkmsBuild, ...]]:
     """Each NVIDIA source that DKMS keeps, and whether it is built for the running kernel."""
-    trees = machine.list("/var/lib/dkms", r"nvidia(-(current|legacy|tesla|srv|open).*)?$")
+    trees, uname = machine.list("/var/lib/dkms", _DKMS_TREES), machine.uname()
     if not isinstance(trees, Known):
         return trees
-    uname = machine.uname()
     if not trees.value or not isinstance(uname, Known):
         none = Absent(Source("folder", "/var/lib/dkms", "no nvidia"))
         return uname if isinstance(uname, Unknown) else none
@@ -177,20 +177,20 @@ def _fabricmanager(machine: Machine, _facts: Facts) -> Fact[bool]:
     folder, program = "/run/nvidia-fabricmanager", "nv-fabricmanager"
     if not exists(machine, "/proc/version"):
         return Unknown("no running system to look at", "systemctl status nvidia-fabricmanager")
-    pid = machine.read(f"{folder}/{program}.pid")
+    pid, socket = machine.read(f"{folder}/{program}.pid"), machine.stat(f"{folder}/socket")
     number = value_or(pid, "").strip()
     alive = re.fullmatch(r"[0-9]{1,10}", number) is not None
     running = lines(machine, f"/proc/{number}/status", "Name:") if alive else ()
     if isinstance(pid, Known) and program[:15] in "".join(running):
         return Known(True, pid.source)
-    socket = machine.stat(f"{folder}/socket")
     if isinstance(pid, Absent) and isinstance(socket, Known):
         return Known(True, socket.source)
-    for path in (f"/usr/bin/{program}", f"/usr/sbin/{program}"):
-        if exists(machine, path):
-            stopped = known(False, "file", path, "installed, no live pid file")
-            return pid if isinstance(pid, Unknown) else stopped
-    return Absent(Source("file", f"/usr/bin/{program}"))
+    paths = (f"/usr/bin/{program}", f"/usr/sbin/{program}")
+    path = next((one for one in paths if exists(machine, one)), "")
+    stopped = known(False, "file", path, "installed, no live pid file")
+    if not path:
+        return Absent(Source("file", paths[0]))
+    return pid if isinstance(pid, Unknown) else stopped
 
 
 # ---------------------------------------------------------------- device nodes
@@ -251,15 +251,13 @@ def _node(
     found = machine.stat(path)
     if isinstance(found, Absent):
         return DeviceNode(path, required, False, "", Absent(Source("file", path)))
-    outcome: Fact[str]
+    outcome: Fact[str] = Unknown(f"opening {path} was not tried")
     if isinstance(opened, Unknown):
         outcome = opened
-    elif opened.get(path) == "hung":
-        outcome = Unknown(f"{path}: open hung")
     elif path in opened:
-        outcome = known(opened[path], "call", f"open({path})")
-    else:
-        outcome = Unknown(f"opening {path} was not tried")
+        hung = opened[path] == "hung"
+        tried = known(opened[path], "call", f"open({path})")
+        outcome = Unknown(f"{path}: open hung") if hung else tried
     seen = value_or(found, None)
     mode, number = (seen.mode, seen.number) if seen else ("", "")
     return DeviceNode(path, required, True, mode, outcome, number)
@@ -346,20 +344,17 @@ def _packages(machine: Machine, _facts: Facts) -> Fact[tuple[SystemPackage, ...]
         found = []
         for one in debian.value:
             changed = unlisted if one.changed is None else Known(one.changed, source)
-            found.append(SystemPackage(one.name, one.version, one.status, changed))
-        kept = (one for one in found if not one.name.startswith("cuda-compat"))
-        return Known(tuple(kept), debian.source)
-    if isinstance(debian, Unknown):
-        return debian
+            if not one.name.startswith("cuda-compat"):
+                found.append(SystemPackage(one.name, one.version, one.status, changed))
+        return Known(tuple(found), debian.source)
     folders = machine.list(_PACMAN, r"(lib32-|linux-lts-)?nvidia|cuda-\d|cudnn-\d|nccl-\d")
-    if isinstance(folders, Known):
+    if isinstance(debian, Absent) and isinstance(folders, Known):
         rows = (_arch_package(machine, entry.name) for entry in folders.value)
         return Known(tuple(filter(None, rows)), folders.source)
-    if isinstance(folders, Unknown):
-        return folders
     if any(exists(machine, path) for path in _RPM):
         return Unknown("the rpm database was not read", "rpm -qa '*nvidia*' 'cuda-compat*'")
-    return Unknown("no package database that gpuwhy reads (dpkg, pacman)")
+    unread = debian if isinstance(debian, Unknown) else folders
+    return or_unknown(unread, "no package database that gpuwhy reads (dpkg, pacman)")
 
 
 def _arch_package(machine: Machine, folder: str) -> SystemPackage | None:

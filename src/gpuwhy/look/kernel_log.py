@@ -32,25 +32,23 @@ class _Patterns(NamedTuple):
     killed: re.Pattern[str]
 
 
+_EXPRESSIONS = (
+    r"^(?:<\d+>)?\[\s*(\d{1,12}\.\d+)\](?:\[\s*[TC]\d+\])?\s?",
+    r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,5})",
+    r"(?<![\w.])(?<!\d:)(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})"
+    r"(?:\.([0-7]))?(?![\w:])",
+    # pid=1234, name=python, / pid='<unknown>', name=<unknown>, (a name is a process's own)
+    r"(?<=[ ,])(?:pid='?(?:<unknown>|\d+)'?|name='?[^,']*'?),\s?",
+    r"(?<=[ ,])pid='?(\d{1,10})'?,",
+    r"(?i)\b(?:Kill(?:ed)?|reaped) process (\d{1,10}) \(",
+    r"\bPID: \d+ Comm: .{0,16}?(?= Tainted| Not)|(?<=\w)\[\d+\](?=:)",
+    r"(?i)(?:Memory cgroup out|Out) of memory: Kill(?:ed)? process \d+ \((.{0,16}?)\)(.*)$",
+)
+
+
 @cache
 def _patterns() -> _Patterns:
-    return _Patterns(
-        stamp=re.compile(r"^(?:<\d+>)?\[\s*(\d{1,12}\.\d+)\](?:\[\s*[TC]\d+\])?\s?"),
-        xid=re.compile(r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,5})"),
-        pci=re.compile(
-            r"(?<![\w.])(?<!\d:)(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})"
-            r"(?:\.([0-7]))?(?![\w:])"
-        ),
-        # pid=1234, name=python, / pid='<unknown>', name=<unknown>, (a name is a process's own)
-        process=re.compile(r"(?<=[ ,])(?:pid='?(?:<unknown>|\d+)'?|name='?[^,']*'?),\s?"),
-        pid=re.compile(r"(?<=[ ,])pid='?(\d{1,10})'?,"),
-        killed_pid=re.compile(r"\b(?:Kill(?:ed)?|reaped) process (\d{1,10}) \(", re.IGNORECASE),
-        other_process=re.compile(r"\bPID: \d+ Comm: .{0,16}?(?= Tainted| Not)|(?<=\w)\[\d+\](?=:)"),
-        killed=re.compile(
-            r"(?:Memory cgroup out|Out) of memory: Kill(?:ed)? process \d+ \((.{0,16}?)\)(.*)$",
-            re.IGNORECASE,
-        ),
-    )
+    return _Patterns(*map(re.compile, _EXPRESSIONS))
 
 
 def kernel_log(machine: Machine, _facts: Facts) -> Fact[tuple[KernelLine, ...]]:
@@ -60,24 +58,18 @@ def kernel_log(machine: Machine, _facts: Facts) -> Fact[tuple[KernelLine, ...]]:
         return Unknown("the kernel log cannot be read here", "sudo dmesg | gpuwhy explain")
     if not isinstance(said, Known):
         return said
+    every, before = [], KernelLine(0.0, "", None, "")
+    for raw in said.value:
+        before = read_line(raw, before)
+        every += [before] if before.text else []
     latest: dict[tuple[str, int], KernelLine] = {}
-    for line in attributed(_lines(said.value)):
+    for line in attributed(every):
         latest.pop((line.text, line.pid), None)
         latest[line.text, line.pid] = line
         alike = [key for key in latest if key[0] == line.text]
         for key in alike[:-_ALIKE]:
             del latest[key]
     return Known(tuple(latest.values())[-_MOST:], said.source)
-
-
-def _lines(raw: tuple[str, ...]) -> list[KernelLine]:
-    lines = []
-    before = KernelLine(0.0, "", None, "")
-    for one in raw:
-        before = read_line(one, before)
-        if before.text:
-            lines.append(before)
-    return lines
 
 
 def attributed(lines: list[KernelLine]) -> list[KernelLine]:

@@ -1,7 +1,7 @@
 """Every copy of the CUDA libraries that something on this machine could load.
 
-A folder costs one narrow listing, a file one stat and one look at its ELF header, whatever its size
-and however many names lead to it.
+A folder costs one narrow listing, a file one stat and one look at its header, whatever its size and
+however many names lead to it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, value
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Flaw, Libraries, LibraryCopy, Where
 from gpuwhy.look.library_owners import Owners
-from gpuwhy.look.look import Field, filled, is_windows
+from gpuwhy.look.look import Field, Options, filled, is_windows
 from gpuwhy.look.toolkits import conda_prefix, nvcc_on_path, split_path, toolkits
-from gpuwhy.machine.machine import Entry, Machine, Stat
+from gpuwhy.machine.machine import Entry, Machine
 
 if TYPE_CHECKING:
     from gpuwhy.knowledge.libraries import LibraryName
@@ -29,13 +29,12 @@ Places = Iterator[tuple[str, Where]]
 """Folders that may hold libraries, and why they count."""
 
 
-def libraries(machine: Machine, facts: Facts, options: object = None) -> Libraries:
+def libraries(machine: Machine, facts: Facts, options: Options) -> Libraries:
     """Everything of the subject."""
-    folder = getattr(options, "folder", "")
     fields: dict[str, Field] = {
         "toolkits": toolkits,
         "nvcc_on_path": nvcc_on_path,
-        "copies": lambda machine, facts: copies(machine, facts, folder),
+        "copies": lambda machine, facts: copies(machine, facts, options.folder),
     }
     if is_windows(facts):
         from gpuwhy.look.windows import LIBRARIES
@@ -104,26 +103,20 @@ class _Finder:
             entries = self._machine.list(path, self._pattern)
             if isinstance(entries, Unknown) and entries.kind != "denied":
                 self.unseen.append(entries.reason)
-            for found in self._in_folder(path, where, folder.value, value_or(entries, ())):
-                if f"{folder.value}/{found.name}" not in self._seen:
-                    yield found
+            found = (self._named(e, path, folder.value, where) for e in value_or(entries, ()))
+            for one in _asked_for([name for name in found if name]):
+                if f"{folder.value}/{one.name}" not in self._seen:
+                    yield one
 
-    def _in_folder(
-        self, folder: str, where: Where, real_folder: str, entries: tuple[Entry, ...]
-    ) -> list[_Name]:
-        """The names that programs ask for."""
-        found = []
-        for entry in entries:
-            library = self._parse(entry.name)
-            if library is None or entry.kind in ("folder", "other"):
-                continue
-            path, real = f"{folder}/{entry.name}", f"{real_folder}/{entry.name}"
-            if entry.kind == "link":
-                real = value_or(self._machine.real(path), "")
-            found.append(_Name(library, entry.name, path, real, where))
-        return _asked_for(found)
+    def _named(self, entry: Entry, folder: str, real_folder: str, where: Where) -> _Name | None:
+        library = self._parse(entry.name)
+        if library is None or entry.kind in ("folder", "other"):
+            return None
+        path, real = f"{folder}/{entry.name}", f"{real_folder}/{entry.name}"
+        real = value_or(self._machine.real(path), "") if entry.kind == "link" else real
+        return _Name(library, entry.name, path, real, where)
 
-    def _in_cache(self) -> Iterator[_Name]:
+    def _in_cache(self) -> list[_Name]:
         cache = self._machine.ldcache()
         if isinstance(cache, Unknown):
             self.unseen.append(cache.reason)
@@ -140,7 +133,7 @@ class _Finder:
                 self._seen.add(key)
                 real = value_or(self._machine.real(entry.path), "")
                 found.append(_Name(library, entry.name, entry.path, real, "ld.so.cache"))
-        yield from _asked_for(found)
+        return _asked_for(found)
 
     def describe(self, found: _Name) -> LibraryCopy | None:
         """Size, health, owner and version of one copy; None for a linker script."""
@@ -156,7 +149,7 @@ class _Finder:
             family=found.library.family.name,
             name=found.name,
             path=found.path,
-            real=found.real or found.path,
+            real=key,
             where=found.where,
             version=self._owners.version(found.library, found.path, found.real, owner),
             size=size,
@@ -184,8 +177,7 @@ class _Finder:
             if toolkit.kind in ("system", "distribution"):
                 for inside in ("lib64", "lib", target, "extras/CUPTI/lib64"):
                     yield f"{toolkit.path}/{inside}", "toolkit"
-        prefix = conda_prefix(self._machine, self._facts)
-        if prefix:
+        if prefix := conda_prefix(self._machine, self._facts):
             yield f"{prefix}/lib", "conda"
         for site in value_or(self._facts.environment.sites, ()):
             yield from self._wheels(site.path.rstrip("/"))
@@ -207,21 +199,19 @@ def _asked_for(found: list[_Name]) -> list[_Name]:
 
     So neither the further suffixed file behind a link counts, nor the compiler's link.
     """
-    versioned = {
+    beside = {
         (one.path.rpartition("/")[0], one.library.stem) for one in found if one.library.suffix
     }
     kept: dict[str, _Name] = {}
     for one in found:
-        beside = (one.path.rpartition("/")[0], one.library.stem) in versioned
-        if beside and not one.library.suffix:
-            continue
-        key = one.real or one.path
-        if key not in kept or len(one.name) < len(kept[key].name):
-            kept[key] = one
+        if one.library.suffix or (one.path.rpartition("/")[0], one.library.stem) not in beside:
+            key = one.real or one.path
+            if key not in kept or len(one.name) < len(kept[key].name):
+                kept[key] = one
     return list(kept.values())
 
 
-def examine(machine: Machine, path: str, processor: str) -> Examined:
+def examine(machine: Machine, path: str, processor: str, windows: bool = False) -> Examined:
     """Look at one file as the loader would."""
     stat = machine.stat(path)
     if isinstance(stat, Unknown):
@@ -230,30 +220,25 @@ def examine(machine: Machine, path: str, processor: str) -> Examined:
         link = value_or(machine.link(path), "")
         flaw = Flaw.DANGLING if link else Flaw.MISSING
         return Examined(stat, known(flaw, "file", path, f"to {link}" if link else ""))
-    size = known(stat.value.size, "file", path)
-    return Examined(size, _health(machine, path, stat.value, processor))
+    size, read = stat.value.size, machine.pe(path) if windows else machine.elf(path)
+    flaw, note = Flaw.NONE, ""
+    if stat.value.kind != "file":
+        flaw, note = Flaw.FOREIGN, f"a {stat.value.kind}"
+    elif size == 0:
+        flaw = Flaw.EMPTY
+    elif isinstance(read, Unknown):
+        return Examined(known(size, "file", path), _unread(read, path))
+    elif isinstance(read, Absent):
+        return Examined(known(size, "file", path), read)
+    elif read.value.extent > size:
+        flaw, note = Flaw.TRUNCATED, f"needs {read.value.extent} bytes, has {size}"
+    elif processor and read.value.machine != processor:
+        flaw, note = Flaw.MACHINE, f"{read.value.machine}, this machine is {processor}"
+    return Examined(known(size, "file", path), known(flaw, "file", path, note))
 
 
 def _unread(unread: Unknown, path: str) -> Fact[Flaw]:
     why = unread.reason.removeprefix(f"{path}: ").partition(" at offset ")[0]
-    flaws = {"denied": Flaw.UNREADABLE, "loop": Flaw.UNREADABLE}
-    flaws.update({"foreign": Flaw.FOREIGN, "cut": Flaw.TRUNCATED})
-    flaw = flaws.get(unread.kind)
+    flaws = {"denied": Flaw.UNREADABLE, "loop": Flaw.UNREADABLE, "foreign": Flaw.FOREIGN}
+    flaw = Flaw.TRUNCATED if unread.kind == "cut" else flaws.get(unread.kind)
     return known(flaw, "file", path, why) if flaw else unread
-
-
-def _health(machine: Machine, path: str, stat: Stat, processor: str) -> Fact[Flaw]:
-    if stat.kind != "file":
-        return known(Flaw.FOREIGN, "file", path, f"a {stat.kind}")
-    if stat.size == 0:
-        return known(Flaw.EMPTY, "file", path)
-    elf = machine.elf(path)
-    if not isinstance(elf, Known):
-        return _unread(elf, path) if isinstance(elf, Unknown) else elf
-    if elf.value.extent > stat.size:
-        note = f"needs {elf.value.extent} bytes, has {stat.size}"
-        return known(Flaw.TRUNCATED, "file", path, note)
-    if processor and elf.value.machine != processor:
-        note = f"{elf.value.machine}, this machine is {processor}"
-        return known(Flaw.MACHINE, "file", path, note)
-    return known(Flaw.NONE, "file", path)

@@ -82,11 +82,11 @@ class Owners:
     ) -> list[Package]:
         """Those whose RECORD describes the bytes on disk; all of them when none does."""
         rows = [(one, one.files.find(inside) or FileRow("")) for one in candidates]
-        same_size = [one for one, row in rows if row.size == size]
-        if len(same_size) < 2 or not 0 <= size <= _HASH_SIZE:
-            return same_size or candidates
-        actual = value_or(self._machine.sha256(f"{site}/{inside}"), "")
-        return [one for one, row in rows if one in same_size and row.sha256 == actual] or same_size
+        fits = [(one, row) for one, row in rows if row.size == size]
+        if len(fits) > 1 and 0 <= size <= _HASH_SIZE:
+            actual = value_or(self._machine.sha256(f"{site}/{inside}"), "")
+            fits = [pair for pair in fits if pair[1].sha256 == actual] or fits
+        return [one for one, _ in fits] or candidates
 
     # ------------------------------------------------------------ others
 

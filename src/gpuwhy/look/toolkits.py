@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Toolkit
@@ -58,8 +57,7 @@ def toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
 def _toolkit(machine: Machine, path: str, real: str, kind: Kind) -> Toolkit | None:
     version = toolkit_version(machine, real)
     if kind == "distribution" and not isinstance(version, Known):
-        header = header_version(machine, "/usr/include")
-        version = version if header is None else header
+        version = header_version(machine, "/usr/include", version)
     parts = value_or(machine.list(path, _PARTS), ())
     nvcc = machine.stat(f"{real}/bin/nvcc")
     seen = isinstance(version, Known) or isinstance(nvcc, Known)
@@ -126,18 +124,18 @@ def toolkit_version(machine: Machine, root: str) -> Fact[str]:
             return known(match[1], "file", f"{root}/{name}")
     folders = [f"{root}/include"] if "include" in names else []
     folders += [f"{root}/targets/{one}/include" for one in _TRIPLETS if "targets" in names]
-    for folder in folders:
-        found = header_version(machine, folder)
-        if found is not None:
-            return found
     real = value_or(machine.real(root), root)
+    found: Fact[str] = Unknown(
+        f"{root} has no version file and no CUDA headers", f"{root}/bin/nvcc --version"
+    )
     if match := re.match(r".*/cuda[-_/]?(\d+\.\d+)", real):
-        return known(match[1], "folder", real, "by its name only")
-    reason = f"{root} has no version file and no CUDA headers"
-    return Unknown(reason, f"{root}/bin/nvcc --version")
+        found = known(match[1], "folder", real, "by its name only")
+    for folder in folders[::-1]:
+        found = header_version(machine, folder, found)
+    return found
 
 
-def header_version(machine: Machine, folder: str) -> Known[str] | None:
+def header_version(machine: Machine, folder: str, otherwise: Fact[str]) -> Fact[str]:
     """CUDA's version as cuda_runtime_api.h or cuda.h defines it."""
     for header, macro in (("cuda_runtime_api.h", "CUDART_VERSION"), ("cuda.h", "CUDA_VERSION")):
         for line in value_or(machine.lines(f"{folder}/{header}", macro), ()):
@@ -145,7 +143,7 @@ def header_version(machine: Machine, folder: str) -> Known[str] | None:
                 code = int(match[1])
                 version = f"{code // 1000}.{code % 1000 // 10}"
                 return known(version, "file", f"{folder}/{header}")
-    return None
+    return otherwise
 
 
 def nvcc_on_path(machine: Machine, _facts: Facts) -> Fact[str]:
@@ -192,27 +190,19 @@ def conda_packages(machine: Machine, prefix: str, match: str) -> dict[str, str]:
 
 
 def _wheels(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
+    """By the one package that brings it; by its headers where none or several do."""
     packages = value_or(facts.environment.packages, ())
     for site in value_or(facts.environment.sites, ()):
         folder = f"{site.path}/nvidia"
         for entry in value_or(machine.list(folder, r"(cu\d\d|cuda_nvcc|cuda_runtime)$"), ()):
-            root = f"{folder}/{entry.name}"
-            yield Toolkit(root, "wheel", _wheel_version(machine, root, entry.name, packages))
-
-
-def _wheel_version(
-    machine: Machine, root: str, part: str, packages: tuple[Package, ...]
-) -> Fact[str]:
-    """By the one package that brings it; by its headers where none or several do."""
-    whole = part.startswith("cu1")
-    base = "nvidia-cuda-runtime" if whole else f"nvidia-{part.replace('_', '-')}-cu"
-    owners = [
-        one for one in packages if one.name == base or (one.name.startswith(base) and not whole)
-    ]
-    if len(owners) == 1:
-        source = Source("package", str(owners[0].owner), "pip")
-        return Known(major_minor(owners[0].version), source)
-    claim = " and ".join(str(one.owner) for one in owners)
-    why = f"{claim} both bring it" if claim else "no package names it"
-    found = header_version(machine, f"{root}/include")
-    return Unknown(f"{root}: no headers, and {why}") if found is None else found
+            root, whole = f"{folder}/{entry.name}", entry.name.startswith("cu1")
+            base = f"nvidia-{entry.name.replace('_', '-')}-cu"
+            base = r"nvidia-cuda-runtime$" if whole else base
+            owners = [one for one in packages if re.match(base, one.name)]
+            version: Fact[str] = Unknown(f"{root}: no headers, and not one package names it")
+            if len(owners) == 1:
+                number = major_minor(owners[0].version)
+                version = known(number, "package", str(owners[0].owner), "pip")
+            else:
+                version = header_version(machine, f"{root}/include", version)
+            yield Toolkit(root, "wheel", version)

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from gpuwhy.facts.devices import PciDevice
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.libraries import Flaw, LibraryCopy, Toolkit
+from gpuwhy.facts.libraries import LibraryCopy, Toolkit
 from gpuwhy.facts.system import Distro
 from gpuwhy.look.devices import card, nvml
 from gpuwhy.look.files import exists, gone
-from gpuwhy.look.libraries import Examined, Places
+from gpuwhy.look.libraries import Places, examine
 from gpuwhy.look.look import Field
 from gpuwhy.look.toolkits import conda_cuda, conda_packages, conda_prefix, toolkit_version
 from gpuwhy.look.windows_paths import (
@@ -283,7 +283,7 @@ def _copies(machine: Machine, facts: Facts) -> Fact[tuple[LibraryCopy, ...]]:
             name, path = parse(entry.name), f"{folder}/{entry.name}"
             if name is None or path.casefold() in out:
                 continue
-            size, health = examine(machine, path, processor)
+            size, health = examine(machine, path, processor, windows=True)
             owner, version = owners.owner(name, path, path, size), machine.cuda_version(path)
             if not isinstance(version, Known) and owner.version:
                 version = known(owner.version, "package", str(value_or(owner.fact, "")))
@@ -361,24 +361,6 @@ def _unpacked(machine: Machine, facts: Facts) -> Iterator[str]:
                 yield from (f"{one}{end}" for end in ("", "/bin", "/bin/x64", "/cuda/bin"))
     for root in roots:
         yield from (f"{root}{end}" for end in ("", "/lib/x64", "/include"))
-
-
-def examine(machine: Machine, path: str, processor: str) -> Examined:
-    """Look at one DLL as Windows would."""
-    stat = machine.stat(path)
-    if not isinstance(stat, Known):
-        flaw = Flaw.MISSING if isinstance(stat, Absent) else Flaw.UNREADABLE
-        return Examined(stat, known(flaw, "file", path))
-    flaw, note, size, pe = Flaw.NONE, "", stat.value.size, machine.pe(path)
-    if size == 0:
-        flaw = Flaw.EMPTY
-    elif not isinstance(pe, Known):
-        flaw, note = Flaw.FOREIGN, pe.reason if isinstance(pe, Unknown) else "gone while looking"
-    elif pe.value.extent > size:
-        flaw, note = Flaw.TRUNCATED, f"needs {pe.value.extent} bytes, has {size}"
-    elif processor and pe.value.machine != processor:
-        flaw, note = Flaw.MACHINE, f"{pe.value.machine}, this machine is {processor}"
-    return Examined(known(size, "file", path), known(flaw, "file", path, note))
 
 
 LIBRARIES: dict[str, Field] = {

@@ -227,7 +227,7 @@ def test_wheels_with_their_owner(disk):
     [
         (b"", Flaw.EMPTY),
         (b"text", Flaw.FOREIGN),
-        (b"MZ" + bytes(10), Flaw.FOREIGN),
+        (b"MZ" + bytes(10), Flaw.TRUNCATED),
         (made("")[:700], Flaw.TRUNCATED),
     ],
 )
