@@ -1,4 +1,4 @@
-"""`gpuwhy prove` from the shell: the contract, safety, records, and what it leaves behind."""
+"""`gpuwhy prove` from the shell: the contract, safety, and what it leaves behind."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def prove(tmp_path: Path, code: str, *options: str, environ: dict[str, str] | No
     )
 
 
-def test_proven_and_the_contract_holds_and_a_record_gives_the_same_answer(tmp_path):
-    code = "import os\nif 'BAD_FLAG' in os.environ: raise RuntimeError('no ' + os.environ['BAD_FLAG'])\nprint('done')"
+def test_proven_and_the_contract_holds(tmp_path):
+    code = "import os\nif 'BAD_FLAG' in os.environ: raise RuntimeError('no, token=' + os.environ['MY_TOKEN'])\nprint('done')"
     environ = {**{f"APP_{n}": "1" for n in range(20)}, "BAD_FLAG": "x", "MY_TOKEN": "secret-9f8e7d6c5b4a"}
-    done = prove(tmp_path, code, "--json", "--record", str(tmp_path / "kept.json"), environ=environ)
+    done = prove(tmp_path, code, "--json", environ=environ)
     assert done.returncode == 1, done.stderr
     told = json.loads(done.stdout)
     jsonschema.validate(told, SCHEMA)
@@ -41,11 +41,7 @@ def test_proven_and_the_contract_holds_and_a_record_gives_the_same_answer(tmp_pa
     assert told["causes"][0]["fixes"][0]["command"] == "unset BAD_FLAG"
     assert told["counts"]["failed"][0] >= 2 <= told["counts"]["passed"][0]
     assert "this runs" in done.stderr.splitlines()[0]
-    assert "secret-9f8e7d6c5b4a" not in (tmp_path / "kept.json").read_text()
-    argv = [sys.executable, "-m", "gpuwhy", "prove", "--json", "--replay", str(tmp_path / "kept.json")]
-    again = json.loads(subprocess.run(argv, capture_output=True, text=True, env=BARE, timeout=60).stdout)
-    for field in ("status", "headline", "change", "runs"):
-        assert again[field] == told[field]
+    assert "secret-9f8e7d6c5b4a" not in done.stdout
 
 
 def test_a_module_beside_the_script_is_found_and_stays(tmp_path):
@@ -68,6 +64,27 @@ def test_a_soft_limit(tmp_path):
     told = json.loads(done.stdout)
     assert told["status"] == "proven", done.stdout
     assert list(told["change"]["limits"]) == ["nofile"]
+
+
+def test_where_nothing_can_be_changed_the_answer_is_explains(tmp_path):
+    import resource
+
+    code = "x = [open('/dev/null') for _ in range(100)]"
+    done = prove(
+        tmp_path,
+        code,
+        "--json",
+        "--no-packages",
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)),
+    )
+    told = json.loads(done.stdout)
+    jsonschema.validate(told, SCHEMA)
+    if told["status"] == "proven":
+        pytest.skip("this user may raise a hard limit")
+    assert told["headline"].startswith("Too many open files")
+    assert told["causes"][0]["id"] == "env.limit"
+    assert told["ruled_out"] == []
+    assert any("hard one" in text for text in told["left"])
 
 
 def test_no_input_is_said_and_input_is_given_to_every_run(tmp_path):
@@ -136,6 +153,5 @@ def test_usage(tmp_path):
     assert "expected a time" in said("--budget", "soon", "--", "true")
     assert "choose one" in said("--seconds", "1", "--timeout", "1", "--", "true")
     assert "--ok (" in said("--ok", "(", "--", "true")
-    assert "expected NAME=VALUE" in said("--hook", "X", "--", "true")
-    assert "without X_MODE" in said("--dry-run", "--hook", "X_MODE=1", "--", "true")
+    assert "many at once" in said("--dry-run", "--", "true")
     assert "it does not fail: 3 of 3" in said("--", "true")

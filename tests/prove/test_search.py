@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gpuwhy.prove.proof import Outcome, Tweak
 from gpuwhy.prove.search import Found, Result, hunt
-from gpuwhy.prove.variables import variables
+from gpuwhy.prove.tweaks import variables
 from gpuwhy.prove.weigh import weighed
 
 World = Callable[[set[str]], "Outcome | tuple[Outcome, str]"]
@@ -34,7 +34,7 @@ def play(tweaks: list[Tweak], world: World, doubt: float = 1.0) -> tuple[Found, 
         experiment = next(asking)
         while True:
             runs += 1
-            said = world({one.name for one in experiment.tweaks})
+            said = world({one.name for one in experiment})
             experiment = asking.send(Result(said) if isinstance(said, str) else Result(*said))
     except StopIteration as end:
         return end.value, runs

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from gpuwhy.facts.fact import Absent, Known, Source
-from gpuwhy.run.put_first import put_first
+from gpuwhy.run.around import put_first
 
 HERE = Source("file", "x")
 

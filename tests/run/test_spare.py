@@ -7,7 +7,7 @@ import resource
 import signal
 
 from gpuwhy.cli.run import apart
-from gpuwhy.run import spare
+from gpuwhy.run import child as spare
 
 
 def _in_a_child(do) -> int:

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-from gpuwhy.run.ranks import error_text, first_rank, own_rank, summary
+from gpuwhy.run.circumstances import own_rank
 from gpuwhy.run.target import python_of_command
+from gpuwhy.run.written import first_rank, of_first_rank
 
 SUMMARY = """
 ============================================================
@@ -58,20 +59,24 @@ def test_no_rank_is_named():
     assert first_rank("step 1: loss 2.3\nValueError: x\n12: 00") == ""
 
 
-def test_the_file_of_the_first_failing_rank(tmp_path):
-    assert summary(SUMMARY) == ("3", "1", "/tmp/torchelastic_x/3/error.json")
-    assert summary("nothing") is None
-    file = tmp_path / "error.json"
+def test_what_the_first_failing_rank_wrote(tmp_path):
+    file, log = tmp_path / "error.json", tmp_path / "none_x" / "attempt_0" / "1" / "stderr.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("RuntimeError: mat1 and mat2")
+    output = SUMMARY.replace("/tmp/torchelastic_x/3/error.json", str(file))
 
-    def said(text):
+    def said(text, *options):
         file.write_text(text)
-        return error_text(str(file))
+        return of_first_rank(["torchrun", *options, "t.py"], output)
 
     whole = "Traceback …\nRuntimeError: x"
     full = {"message": {"message": "RuntimeError: x", "extraInfo": {"py_callstack": whole}}}
-    assert said(json.dumps(full)) == whole
-    assert said(json.dumps({"message": "plain"})) == "plain"
-    assert said("garbage") == said("[]") == error_text(str(tmp_path / "none")) == ""
+    assert said(json.dumps(full)) == ([], [whole])
+    assert said(json.dumps({"message": "plain"})) == ([], ["plain"])
+    assert said("garbage") == said("[]") == ([], [])
+    for options in (("--log-dir", str(tmp_path)), (f"--log_dir={tmp_path}",)):
+        assert said("[]", *options) == (["RuntimeError: mat1 and mat2"], [])
+    assert of_first_rank(["torchrun", "t.py"], "nothing") == ([], [])
 
 
 def test_own_rank():

@@ -22,10 +22,9 @@ from gpuwhy.run import judge
 from gpuwhy.run.around import environ_of, folder_of, with_surroundings
 from gpuwhy.run.child import Ended
 from gpuwhy.run.observed import observed, python_of
-from gpuwhy.run.ranks import first_rank, rank_texts
 from gpuwhy.run.ring import as_printed, merged
 from gpuwhy.run.target import python_of_command, script_folder
-from gpuwhy.run.written import elsewhere
+from gpuwhy.run.written import elsewhere, first_rank, of_first_rank
 
 
 class Watched(msgspec.Struct, frozen=True):
@@ -80,7 +79,7 @@ def after_run(
         return judge.own_kills(replace(facts, run=around))
 
     seen = observe(machine, options, with_run, note=note)
-    before, after = rank_texts(argv, output)
+    before, after = of_first_rank(argv, output)
     text = "\n".join([*before, output, *after])
     return Watched(told(text, seen), seen, output, machine, options)
 

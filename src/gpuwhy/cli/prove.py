@@ -5,50 +5,72 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import sys
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
 
+from gpuwhy.answer.answer import Answer
+from gpuwhy.api.machine import _with_recorded as with_recorded
+from gpuwhy.api.machine import output_of
+from gpuwhy.api.watched import Watched, after_run
+from gpuwhy.causes.load import catalogue
 from gpuwhy.cli import FOUND, HEALTHY, INTERRUPTED, UsageError, output, refused
 from gpuwhy.cli.run import program
 from gpuwhy.cli.terminal import read_bytes, write
-from gpuwhy.prove import page
-from gpuwhy.prove.proof import Proof
-from gpuwhy.proving import given, record, stage
-from gpuwhy.proving.answer import proof_of
-from gpuwhy.proving.bench import Bench
-from gpuwhy.proving.looks import looks
-from gpuwhy.proving.packages import packages
-from gpuwhy.proving.plan import Plan
-from gpuwhy.proving.session import Session
+from gpuwhy.facts.fact import value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.fix.installer import ELSEWHERE
+from gpuwhy.log.ending import Ending
+from gpuwhy.look.look import Options, look
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.recording import RecordingMachine, read_recording, recorded_machine
+from gpuwhy.machine.redact import of_this_machine
+from gpuwhy.prove import page, tweaks
+from gpuwhy.prove.packages import packages
+from gpuwhy.prove.proof import FRESH, Plan, Tweak
+from gpuwhy.prove.session import Session
+from gpuwhy.prove.weigh import weighed
+from gpuwhy.run import stage
+from gpuwhy.run.target import own_text, python_of_command
+from gpuwhy.run.trial import Orders, Ran, end_process, interruptible, run_once
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?\Z")
 _SECONDS = {"s": 1, None: 1, "m": 60, "h": 3600}
 
 
 def go(options: argparse.Namespace) -> int:
-    """Prove, or replay, or list."""
+    """Prove, or list what would be tried."""
     output.ready(options)
-    if options.replay:
-        with refused(record.BadRecordError, f"{options.replay} is no record of a proof: "):
-            return _printed(options, proof_of(record.replay(read_bytes(options.replay))))
     plan = _plan(options)
     length = f"{plan.budget:.0f} s" if plan.budget else "30 times its own length"
-    if options.dry_run:
-        write(output.text(page.plan_document(given.listed(plan), plan.runs, length)))
-        return HEALTHY
-    with ExitStack() as stack:
-        with refused(OSError, "nothing was run: "):
-            session = _session(options, plan, stack)
-        session.go()
-        proof = proof_of(session)
-    if options.record:
-        output.keep(options.record, record.record_of(session))
-    return _printed(options, proof)
+    with ExitStack() as stack, refused(OSError, "nothing was run: "):
+        shared = stack.enter_context(stage.fresh_folder())
+        world = World(plan, stage.kept_input(0, shared), os.path.expanduser(options.python))
+        if options.dry_run:
+            write(output.text(page.listed(world.untried(), plan.runs, length)))
+            return HEALTHY
 
+        def note(text: str) -> None:
+            if not options.quiet:
+                write(f"gpuwhy: {text}\n", sys.stderr)
 
-def _printed(options: argparse.Namespace, proof: Proof) -> int:
-    document = page.document(proof, output.shares(options))
-    output.put(options, document, page.values(proof), lambda: page.notes(proof))
+        name = os.path.basename(plan.argv[0])
+        note(f"this runs {name} again, at most {plan.runs} times and for at most {length}")
+        note("Ctrl-C ends it with the answer so far")
+        session = Session(plan, world, note)
+        if options.recording:
+            session.given = _given(options.recording)
+        if options.may_end:
+            session.more.append(lambda session: _ended(session, options.may_end))
+        if not options.no_packages:
+            session.more.append(world.try_packages)
+        with interruptible():
+            session.go()
+    titles = {cause.id: cause.title for cause in catalogue().causes.values()}
+    proof = page.proof_of(session, titles, of_this_machine().hide)
+    document = page.document(proof, session.answer, output.shares(options))
+    output.put(options, document, proof, lambda: page.notes(proof, session.answer))
     if proof.interrupted:
         return INTERRUPTED
     return HEALTHY if proof.status == "not_failing" else FOUND
@@ -60,16 +82,13 @@ def _plan(options: argparse.Namespace) -> Plan:
         raise UsageError("--seconds makes a long run a success, --timeout a failure: choose one")
     with refused(re.error, f"--ok {options.ok}: "):
         re.compile(options.ok)
-    for one in options.hook:
-        if "=" not in one:
-            raise UsageError(f"--hook {one}: expected NAME=VALUE")
     if not stage.found_program(argv, os.environ):
         raise UsageError(f"cannot run {argv[0]}: there is no such program")
     limits = stage.limits_now()
     stage.own_room()
     return Plan(
         argv=tuple(argv),
-        environ={**os.environ, **dict(one.split("=", 1) for one in options.hook)},
+        environ=dict(os.environ),
         folder=os.getcwd(),
         budget=_seconds(options.budget),
         runs=max(4, options.runs),
@@ -77,11 +96,9 @@ def _plan(options: argparse.Namespace) -> Plan:
         seconds=options.seconds,
         timeout=options.timeout,
         quiet=options.idle,
-        python=os.path.expanduser(options.python),
-        packages=not options.no_packages,
-        loud=not options.no_loud,
-        ask_to_go=options.may_end,
         limits=limits,
+        may_exceed=stage.may_exceed(),
+        gpu=stage.gpu_nodes(),
     )
 
 
@@ -92,21 +109,124 @@ def _seconds(text: str) -> float:
     return float(found[1]) * _SECONDS[found[2]] if found else 0.0
 
 
-def _session(options: argparse.Namespace, plan: Plan, stack: ExitStack) -> Session:
-    shared = stack.enter_context(stage.fresh_folder())
-    bench = Bench(plan, stage.kept_input(0, shared))
+def _given(path: str) -> Ran:
+    """The failure that `gpuwhy run --record` kept."""
+    machine = recorded_machine(read_recording(read_bytes(path), path))
+    run = with_recorded(Facts(), machine).run
+    if not run.failed:
+        raise UsageError(f"{path}: no failed program; gpuwhy run --record FILE -- CMD records one")
+    number = getattr(signal, value_or(run.signal, ""), 0)
+    seconds = value_or(run.seconds, 1.0)
+    return Ran.of(value_or(run.exit, 0), int(number), seconds, output_of(machine))
 
-    def note(text: str) -> None:
-        if not options.quiet:
-            write(f"gpuwhy: {text}\n", sys.stderr)
 
-    long = "30 times its own length (5 to 30 min)"
-    length = f"{plan.budget:.0f} s" if plan.budget else long
-    name = os.path.basename(plan.argv[0])
-    note(f"this runs {name} again, at most {plan.runs} times and for at most {length}")
-    note("Ctrl-C ends it with the answer so far")
-    session = Session(plan, bench, note)
-    if options.recording:
-        session.given = given.given(read_bytes(options.recording), options.recording)
-    session.more = [looks, packages] if plan.packages else [looks]
-    return session
+def _ended(session: Session, pid: int) -> None:
+    """After the process has gone that may be ended; it cannot be brought back, so this is last."""
+    if not end_process(pid):
+        return
+    one = Tweak(
+        f"process {pid}",
+        "process",
+        f"after process {pid} ended",
+        str(pid),
+        causes=("memory.other_process", "device.busy"),
+        command=f"kill {pid}",
+    )
+    if all(session.once((one,), "confirm").outcome == "passes" for _ in range(2)):
+        session.found, session.proven = (one,), True
+
+
+class World:
+    """The user's program on this machine, run with some tweaks in place."""
+
+    def __init__(self, plan: Plan, input_file: str, python: str) -> None:
+        self._plan, self._input, self._python = plan, input_file, python
+        self._program = stage.found_program(plan.argv, plan.environ)
+        self._watched: Watched | None = None
+        self.copies: Callable[[Sequence[Tweak]], str] | None = None
+
+    def run(self, tried: Sequence[Tweak], seconds: float, sampled: bool) -> Ran:
+        """One trial; whatever was made for it is gone afterwards."""
+        plan = self._plan
+        environ = tweaks.applied(plan.environ, tried)
+        hidden = [one.value for one in tweaks.of(tried, "hide")]
+        wants = hidden or any(FRESH in value for value in environ.values())
+        avoid = plan.environ.get("TMPDIR", "/tmp")
+        place = stage.fresh_folder(avoid=avoid) if wants else nullcontext("")
+        argv, folder, executable = list(plan.argv), plan.folder, self._program
+        try:
+            with place as fresh:
+                environ = stage.filled(environ, FRESH, fresh)
+                if hidden:
+                    argv, folder = stage.without_files(argv, folder, hidden, fresh)
+                if self.copies and (other := tweaks.of(tried, "package")):
+                    python = self.copies(other)
+                    argv, executable = _in_copy(argv, executable, python), python
+                    environ["PATH"] = f"{os.path.dirname(python)}:{environ.get('PATH', '')}"
+                raised = {one.name: one.limit for one in tweaks.of(tried, "limit")}
+                return run_once(
+                    Orders(
+                        tuple(argv),
+                        executable,
+                        environ,
+                        folder,
+                        stage.numbered({**plan.limits, **raised}),
+                        self._input,
+                        seconds,
+                        plan.quiet,
+                        plan.ok,
+                        sampled,
+                    )
+                )
+        except OSError as error:
+            return Ran.of(127, 0, 0.0, "", cannot=str(error))
+
+    def explain(self, ran: Ran) -> Answer:
+        """What this machine's facts and the output of a run say together."""
+        self._watched = after_run(self._plan.argv, ran.ended, self._python)
+        return self._watched.answer
+
+    def tweaks(self) -> list[Tweak]:
+        """Everything that this machine and this program allow to change."""
+        assert self._watched
+        facts, environ = self._watched.facts, self._plan.environ
+        return [*tweaks.advised(self._watched.answer, environ), *self._tweaks(facts)]
+
+    def _tweaks(self, facts: Facts) -> Iterator[Tweak]:
+        plan, environ = self._plan, self._plan.environ
+        beside = ("script folder", "working folder")
+        shadows = (one for one in value_or(facts.installs.shadows, ()) if one.via in beside)
+        yield from tweaks.variables(environ, (os.path.dirname(self._program),))
+        yield from tweaks.limits(plan)
+        yield from tweaks.shadows(one.path for one in shadows)
+        yield from tweaks.settings(environ, len(value_or(facts.devices.gpus, ())))
+
+    def source(self) -> str:
+        """The text of the program."""
+        return "\n".join((*self._plan.argv, own_text(self._plan.argv)[1]))
+
+    def untried(self) -> list[Tweak]:
+        """The experiments with a program that has not run yet."""
+        options = Options(self._python or python_of_command(self._plan.argv), ".")
+        machine = RecordingMachine(LiveMachine(dict(self._plan.environ)))
+        facts = look(machine, options, only=("system", "environment", "devices"))
+        return weighed(self._tweaks(facts), Ending(), "", {})
+
+    def try_packages(self, session: Session) -> None:
+        """Other releases of packages, in copies of the environment."""
+        assert self._watched
+        environ: Mapping[str, str] = {
+            name: value for name, value in self._plan.environ.items() if name not in ELSEWHERE
+        }
+
+        def use(made: Callable[[Sequence[Tweak]], str]) -> None:
+            self.copies = made
+
+        packages(session, self._watched.facts, environ, use)
+
+
+def _in_copy(argv: Sequence[str], executable: str, python: str) -> list[str]:
+    """The command line under the copy's Python: what is no Python itself is its script."""
+    if os.path.basename(executable).startswith("python"):
+        return [python, *argv[1:]]
+    return [python, executable, *argv[1:]]

@@ -76,7 +76,7 @@ def _command(options: argparse.Namespace) -> list[str]:
 
 def _explain_within(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
     """Explain, in a process of its own where the program's limit of time ends us too."""
-    from gpuwhy.run.spare import bound, by_time
+    from gpuwhy.run.child import bound, by_time
 
     seconds = bound()
     if not seconds:
@@ -142,8 +142,7 @@ def _print(options: argparse.Namespace, after: Watched) -> None:
     """The report in one write, so that several ranks do not mix; each line with the rank."""
     from gpuwhy.answer import blocks, markdown
     from gpuwhy.cli.terminal import write
-    from gpuwhy.run.circumstances import circumstances
-    from gpuwhy.run.ranks import own_rank
+    from gpuwhy.run.circumstances import circumstances, own_rank
 
     if options.markdown:
         document = blocks.document(output.shareable(after.answer), 1)

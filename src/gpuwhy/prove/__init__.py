@@ -1,1 +1,1 @@
-"""Prove: which rerun to make next, and what the outcomes prove; pure: it starts nothing and reads nothing."""
+"""One thing at a time: which change makes a failing program run, by running it again."""

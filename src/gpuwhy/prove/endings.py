@@ -1,48 +1,114 @@
-"""Two endings compared, and an ending in words."""
+"""What came of one run: a success, the same failure, another one, or nothing that can be told."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending
+from gpuwhy.log.read import read
+from gpuwhy.prove.proof import Outcome, Plan
+from gpuwhy.run.observed import name as signal_name
+from gpuwhy.run.trial import Ran
 
-_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][\w.+@~-]+)+[\\/]([\w.+@~-]+)")
+_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][\w.+@~-]+)*[\\/]([\w.+@~-]+)")
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b|\d+(?:[.:]\d+)*")
+SENTENCE = 12
+"""Letters from which on the same first sentence means the same failure."""
 
 
 def said(ending: Ending) -> str:
     """The type and the message: "KeyError: 'x'"."""
-    parts = (ending.type, ending.message)
-    return ": ".join(part for part in parts if part)
+    return ": ".join(filter(None, (ending.type, ending.message)))
 
 
-def name(ending: Ending) -> str:
-    """The type without its modules."""
-    return ending.type.rpartition(".")[2]
+def brief(ending: Ending, most: int = 140) -> str:
+    """The same, on one line."""
+    return said(ending).split("\n")[0][:most]
 
 
-def owner(ending: Ending) -> str:
-    """Whose code raised it: "user", "python" or a package; "" where no frame is shown."""
-    return ending.frame.owner if ending.frame else ""
-
-
-def place(ending: Ending) -> tuple[str, str]:
-    """The name of the file and of the function where it was raised; empty where none is shown."""
-    frame = ending.frame
-    if frame is None:
-        return "", ""
-    return frame.file.replace("\\", "/").rpartition("/")[2], frame.function
-
-
-def alike(one: Ending, other: Ending) -> bool:
+def same(first: Ending, other: Ending) -> bool:
     """Whether two runs ended the same way: kind, type, place, and message but for numbers and
-    paths.
+    paths. Of one exception at one place the first sentence is enough: what follows tells of the
+    moment (who holds what).
     """
-    return _essence(one) == _essence(other)
+    if _where(first) != _where(other):
+        return False
+    one, two = _essence(first), _essence(other)
+    if one == two:
+        return True
+    begins, again = one.split(". ")[0], two.split(". ")[0]
+    raised = first.kind == "exception" and first.frame is not None
+    return raised and begins == again and len(begins) > SENTENCE
 
 
-def _essence(ending: Ending) -> tuple[object, ...]:
-    if ending.kind == "exit":  # its message is only what happened to be printed last
-        return (ending.kind, ending.exit_code)
-    message = _NUMBER.sub("#", _PATH.sub(r"\1", ending.message.split("\n", 1)[0]))[:300]
-    return (ending.kind, name(ending), message, *place(ending))
+def _where(ending: Ending) -> tuple[object, ...]:
+    frame = ending.frame
+    place = (frame.file.replace("\\", "/").rpartition("/")[2], frame.function) if frame else ()
+    return (ending.kind, ending.type.rpartition(".")[2], ending.exit_code, place)
+
+
+def _essence(ending: Ending) -> str:
+    return _NUMBER.sub("#", _PATH.sub(r"\1", ending.message.split("\n", 1)[0]))[:300]
+
+
+def ending_of(ran: Ran, ok: str = "") -> Ending:
+    """How a run ended; without a word of its own, its last line is kept as the message."""
+    ended = ran.ended
+    if ran.cannot:
+        return Ending("fatal", "cannot be started", ran.cannot)
+    if ran.stopped:
+        hangs = ran.stopped == "hangs"
+        words = "it hung: no output and no work" if hangs else "it had not ended"
+        return Ending("timeout", "", words)
+    if not ended.failed:
+        return Ending("exit", "", f"it never printed {ok}" if ok else "", exit_code=0)
+    inside = ended.code - 128 if 128 < ended.code <= 128 + 31 else 0
+    number = ended.signal or inside
+    signal = signal_name(number) if number else ""
+    output = ran.output
+    found = read(output, exit_code=None if ended.signal else ended.code, signal=signal).ending
+    if found.kind in ("exit", "signal", "none") and not found.message:
+        lines = (line.strip() for line in reversed(output.splitlines()))
+        return replace(found, message=next(filter(None, lines), "")[:300])
+    return found
+
+
+class Judged(NamedTuple):
+    """An outcome with its ending and a note for the reader."""
+
+    outcome: Outcome
+    ending: Ending
+    note: str = ""
+
+
+def judge(ran: Ran, plan: Plan, bases: Sequence[Ending], away: str = "") -> Judged:
+    """The outcome of a run; `bases` are the ways in which it failed as it is, none for the first
+    run; `away` says why a success would be none.
+    """
+    ending = ending_of(ran, plan.ok)
+    if ran.cannot:
+        return Judged("other", ending, f"cannot be started: {ran.cannot}")
+    hung = bool(bases) and bases[0].kind == "timeout"
+    if _success(ran, plan, bool(bases) and not hung):
+        still = f"still running after {ran.ended.seconds:.0f} s" if ran.stopped == "time" else ""
+        note = "it printed what --ok asks for" if ran.stopped == "ok" else still
+        return Judged("other", ending, away) if away else Judged("passes", Ending(), note)
+    if ran.stopped and bases and not hung:
+        if ran.stopped == "hangs":
+            return Judged("other", ending, "it hung")
+        return Judged("unclear", ending, "stopped before anything was decided")
+    alike = not bases or any(same(one, ending) for one in bases)
+    return Judged("same" if alike else "other", ending)
+
+
+def _success(ran: Ran, plan: Plan, failed_before: bool) -> bool:
+    if plan.ok:
+        return ran.stopped == "ok"
+    if ran.stopped == "time":
+        outlives = failed_before and not plan.timeout
+        return ran.busy and (bool(plan.seconds) or outlives)
+    return not ran.stopped and not ran.ended.failed

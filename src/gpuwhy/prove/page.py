@@ -1,86 +1,271 @@
-"""A proof as a document, as the contract gpuwhy.proof/1, and as notes for build servers."""
+"""The answer of a session, as the contract gpuwhy.proof/1 and as a document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import asdict, replace
 
-from gpuwhy import __version__
-from gpuwhy.answer import ci
-from gpuwhy.answer.answer import Answer, CauseFound, certainty
+from gpuwhy._version import __version__
+from gpuwhy.answer import blocks, ci
+from gpuwhy.answer.answer import Answer, CauseFound, Fix, Reason, RuledOut
+from gpuwhy.answer.answer import Proof as Seen
 from gpuwhy.answer.blocks import item, items, pair, pairs
-from gpuwhy.answer.text import clip, counted
-from gpuwhy.answer.tree import Code, Command, Document, Heading, Item, Line, Mark, Pair, Soft
+from gpuwhy.answer.text import counted
+from gpuwhy.answer.tree import Code, Document, Heading, Item, Mark, Pair, Soft
 from gpuwhy.log.ending import Ending
-from gpuwhy.prove.endings import said
-from gpuwhy.prove.proof import SCHEMA, Change, Outcome, Proof, Status, Trial, Tweak
+from gpuwhy.prove.counts import counts, flaky
+from gpuwhy.prove.endings import brief
+from gpuwhy.prove.proof import Cause, Counts, End, Once, Outcome, Proof, Status, Trial, Tweak
+from gpuwhy.prove.session import WORDS, Session
+from gpuwhy.prove.tweaks import change_of, hard_limits, in_words, named
 
-_MARKS: dict[Status, Mark] = {
+SPEAKS = 0.25
+"""The confidence from which on the report chooses among the causes that a change stands for."""
+PROVEN, LIKELY, OPEN = 0.99, 0.7, 0.05
+_MARKS: dict[str, Mark] = {
     "proven": "ok",
-    "open": "unknown",
-    "flaky": "warn",
     "not_failing": "ok",
-}
-_SIGNS: dict[Outcome, Mark] = {
+    "flaky": "warn",
+    "open": "unknown",
     "passes": "ok",
     "same": "bad",
     "other": "warn",
     "unclear": "unknown",
 }
-_WORDS: dict[Outcome, str] = {
-    "passes": "runs",
-    "same": "fails the same",
-    "other": "fails otherwise",
-    "unclear": "undecided",
-}
-_FEW, _ROWS = 4, 4
-"""Causes that are ruled out, and experiments, of which the text tells."""
-_LONG = 140
-"""Letters of an ending that are shown."""
-_PLANNED = 40
+_ROWS, _PLANNED, _LONG = 4, 40, 140
+"""Experiments of which the text tells, changes that --dry-run lists, letters of an ending."""
 
 
-def document(proof: Proof, whole: bool = False) -> Document:
-    """What is proven, what to do, and the runs that show it; with `whole` every run."""
+def proof_of(session: Session, titles: Mapping[str, str], hide: Callable[[str], str]) -> Proof:
+    """What the session has come to, also where it was stopped; `hide` takes secrets out."""
+    runs, found, plan = session.runs, session.found, session.plan
+    now = counts(runs, frozenset(one.id for one in found))
+    status = _status(session)
+    helps = in_words(found, plan.environ) if now.passed[0] else []
+    out = () if helps or session.base is None else tuple(_refuted(session))
+    hard = hard_limits(plan) if status == "open" and session.base else []
+    failed, of = now.failed
+    return Proof(
+        status=status,
+        headline=_headline(session, status, now, helps),
+        causes=_causes(session, now, helps, titles, {one.id for one in out}),
+        ruled_out=out,
+        change=change_of(found, plan.environ) if helps else None,
+        runs=len(runs),
+        experiments=_trials(runs, hide),
+        ending=_end(session.base or (runs[-1].ending if runs else Ending()), hide),
+        counts=now,
+        rate=f"fails {failed} of {of}" if flaky(runs) else "",
+        notes=tuple(_notes(session, status, now)),
+        left=(*session.left, *hard),
+        seconds=round(time.monotonic() - session.began, 1),
+        interrupted=session.interrupted,
+    )
+
+
+def _status(session: Session) -> Status:
+    if session.proven:
+        return "proven"
+    if session.base is None:
+        passed = all(one.outcome == "passes" for one in session.runs)
+        return "not_failing" if session.runs and passed else "open"
+    return "flaky" if flaky(session.runs) else "open"
+
+
+def _end(ending: Ending, hide: Callable[[str], str]) -> End:
+    frame = msgspec.to_builtins(ending.frame) if ending.frame else None
+    if frame:
+        del frame["code"]
+    message, code = hide(ending.message), ending.exit_code
+    return End(ending.kind, ending.type, message, frame, ending.line, code)
+
+
+def _trials(runs: Sequence[Once], hide: Callable[[str], str]) -> tuple[Trial, ...]:
+    """The runs as a table: each change once, in the order in which it was first tried."""
+    groups: dict[frozenset[str], list[Once]] = {}
+    for one in runs:
+        groups.setdefault(one.key, []).append(one)
+    out = []
+    for group in groups.values():
+        outcomes = tuple(one.outcome for one in group)
+        worst: Sequence[Outcome] = ("same", "other", "unclear", "passes")
+        shown = next(one for word in worst for one in group if one.outcome == word)
+        failed = shown.outcome in ("same", "other")
+        out.append(
+            Trial(
+                change=named(shown.tweaks),
+                tweaks=tuple(one.id for one in shown.tweaks),
+                outcome=shown.outcome,
+                n=len(group),
+                seconds=round(sum(one.seconds for one in group) / len(group), 2),
+                ending=_end(shown.ending, hide) if failed else None,
+                outcomes=outcomes,
+                note=next((hide(one.note) for one in group if one.note), ""),
+                purpose=group[0].purpose,
+            )
+        )
+    return tuple(out)
+
+
+# Causes
+
+
+def _causes(
+    session: Session,
+    now: Counts,
+    helps: Sequence[Tweak],
+    titles: Mapping[str, str],
+    gone: set[str],
+) -> tuple[Cause, ...]:
+    """Those that the change speaks for, first; then what explain names and nothing refuted."""
+    known = session.answer.causes if session.answer else ()
+    sure = PROVEN if session.proven else LIKELY
+    text = ("proven: " if session.proven else "") + _sentence(helps, now)
+    because = Reason(text, tuple(Seen(one.text, f"rerun ({one.id})") for one in helps))
+    fixes = tuple(Fix(f"Run it {one.text}", one.command, True, False, False, "") for one in helps)
+    guilty = _guilty(session) if helps else []
+    first = []
+    for id_ in guilty:
+        old = next((one for one in known if one.id == id_), None)
+        old = old or CauseFound(id_, titles.get(id_, id_), 0.0, "", (because,), (), ())
+        reasons = (because, *(one for one in old.because if one is not because))
+        told = asdict(old) | {"because": reasons, "fixes": (*fixes, *old.fixes)}
+        told |= {"confidence": max(sure, old.confidence), "with_gpu": False}
+        first.append(Cause(**told, proven=session.proven))
+    share = 1.0 if not helps else 0.5 if not session.proven else 1.0 - PROVEN
+    rest = (one for one in known if one.id not in gone and one.id not in guilty)
+    lowered = (replace(one, confidence=round(one.confidence * share, 3)) for one in rest)
+    return (*first, *(Cause(**asdict(one)) for one in lowered if one.confidence >= OPEN))
+
+
+def _guilty(session: Session) -> list[str]:
+    """The cause of each tweak, the likeliest tweak first: the report's likeliest, or the usual."""
+    causes, out = session.causes, []
+    for one in sorted(session.found, key=lambda one: -one.weight):
+        usual = "".join(one.causes[:1])
+        likely = max(one.causes, key=lambda cause: causes.get(cause, 0.0), default="")
+        spoken = one.kind != "limit" and causes.get(likely, 0.0) >= SPEAKS
+        out.append(likely if spoken else usual)
+    return list(dict.fromkeys(filter(None, out)))
+
+
+def _refuted(session: Session) -> Iterator[RuledOut]:
+    """Causes whose every tweak was in place when it failed as before; a hard limit may hide one."""
+    failed = [one.key for one in session.runs if one.outcome == "same" and one.key]
+    for cause in session.causes:
+        own = [one for one in session.tweaks if cause in one.causes[:1]]
+        untried = cause == "env.limit" and hard_limits(session.plan)
+        if own and not untried and any({one.id for one in own} <= key for key in failed):
+            yield RuledOut(cause, f"it fails the same {named(own)}")
+
+
+# Sentences
+
+
+def _sentence(tweaks: Sequence[Tweak], now: Counts) -> str:
+    """with … it runs (3 of 3), as it is it fails (3 of 3)."""
+    text = " and ".join(one.text for one in tweaks)
+    removed = "with it" if len(tweaks) == 1 else "with them"
+    other = removed if all(one.removes for one in tweaks) else "as it is"
+    (ran, of_ran), (failed, of_failed) = now.passed, now.failed
+    return f"{text} it runs ({ran} of {of_ran}), {other} it fails ({failed} of {of_failed})"
+
+
+def _headline(session: Session, status: Status, now: Counts, helps: Sequence[Tweak]) -> str:
+    n, (failed, of) = len(session.runs), now.failed
+    if status == "not_failing":
+        return f"it does not fail: {n} of {n} runs succeeded"
+    if session.base is None:
+        return "undecided: it neither failed nor succeeded in the time that it had"
+    if status == "flaky" and failed == of:
+        return f"flaky: it failed {of} of {of} times, but what made it run once did not again"
+    if status == "flaky":
+        return f"flaky: as it is, it fails {failed} of {of} times"
+    if helps:
+        return f"{'proven' if session.proven else 'likely, not proven'}: {_sentence(helps, now)}"
+    return session.answer.headline if session.answer else _nothing(session, now)
+
+
+def _nothing(session: Session, now: Counts) -> str:
+    failed, of = now.failed
+    tried = len({one.id for run in session.runs for one in run.tweaks})
+    runs = counted(len(session.runs), "run")
+    return f"it fails {failed} of {of} times, and none of {tried} changes in {runs} makes it run"
+
+
+def _notes(session: Session, status: Status, now: Counts) -> Iterator[str]:
+    base, plan = session.base, session.plan
+    if session.interrupted:
+        yield "interrupted: this is what was known by then"
+    elif session.spent and status != "proven":
+        spent = f"the budget of {session.budget:.0f} s or {plan.runs} runs is spent"
+        yield f"{spent}: --budget and --runs allow more"
+    if base is None and status == "open":
+        yield "--seconds N, --timeout N or --ok REGEX say what counts as success or failure"
+    if base is not None:
+        yield from _of_the_runs(session, now, status == "open" and not session.found)
+        if base.type.endswith("EOFError"):
+            yield "it asks for input: gpuwhy prove -- CMD < FILE gives every run the same"
+        if base.kind == "timeout" and not plan.timeout:
+            hangs = f"it was taken to hang after {plan.quiet:.0f} s without output or work"
+            yield f"{hangs}; --timeout N says when else"
+
+
+def _of_the_runs(session: Session, now: Counts, nothing: bool) -> Iterator[str]:
+    runs = session.runs
+    if nothing:
+        yield f"not proven: {_nothing(session, now)}"
+    for one in session.turns:
+        other = [run for run in runs if one.id in run.key and run.outcome == "other"]
+        yield from (f"{one.text} it fails otherwise: {brief(run.ending)}" for run in other[:1])
+    plain = [one.outcome for one in runs if not one.key and one.outcome != "unclear"]
+    if "passes" in plain and plain == sorted(plain, reverse=True):
+        yield (
+            "it failed at first and then ran as it is: it fails at times, or a run left something"
+            " behind (a cache, a file) that heals it"
+        )
+    if len(session.bases) > 1:
+        ways = "; ".join(brief(one, 80) for one in session.bases[:4])
+        yield f"it fails in {len(session.bases)} ways, all taken for the same failure: {ways}"
+
+
+# The document
+
+
+def document(proof: Proof, answer: Answer | None, whole: bool = False) -> Document:
+    """What is proven and what to do, else explain's answer; and the runs that show it."""
+    blocks_of_answer = blocks.document(_answer(proof, answer)).blocks if answer else ()
+    mark = _MARKS[proof.status]
+    heading = Heading((proof.headline,), mark)
+    if blocks_of_answer and isinstance(blocks_of_answer[0], Heading):
+        explained = answer is not None and proof.headline == answer.headline
+        first = blocks_of_answer[0]
+        heading = first if explained else replace(first, mark=mark)
+    title = Heading((f"Experiments: {counted(proof.runs, 'run')}",), level=2)
+    rows = _rows(proof.experiments, len(proof.experiments) if whole else _ROWS)
     return Document(
-        (
-            Heading((proof.headline,), _MARKS[proof.status]),
-            pairs(*_causes(proof), *_change(proof.change), *_seen(proof), *_also(proof)),
-            Heading((f"Experiments: {counted(proof.runs, 'run')}",), level=2),
-            items(_rows(proof.experiments, len(proof.experiments) if whole else _ROWS)),
-        ),
+        (heading, *blocks_of_answer[1:], title, items(rows), pairs(*_also(proof))),
         title=proof.headline,
         made_by=f"gpuwhy {__version__}",
     )
 
 
-def _causes(proof: Proof) -> Iterator[Pair]:
-    for number, cause in enumerate(proof.causes[:3]):
-        proven = proof.proven(cause)
-        sure = "proven" if proven else certainty(cause.confidence)
-        because = cause.because[1:2] if proven else cause.because[:1]
-        line: Line = (f"{cause.title} ({sure}) · ", Code(cause.id))
-        more = [(Soft(one.text),) for one in because]
-        yield pair("Cause" if not number or proven else "Or", line, *more)
-
-
-def _change(change: Change | None) -> Iterator[Pair]:
-    if change:
-        command = Command(change.command.replace("; ", "\n"))
-        yield pair("Do", *((command,) if change.command else (f"Run it {change.text}",)))
-
-
-def _seen(proof: Proof) -> Iterator[Pair]:
-    if said(proof.ending):
-        yield pair("Ending", clip(said(proof.ending).split("\n")[0], _LONG))
-    if proof.status == "proven":
-        yield pair("Sure", f"by chance in at most {proof.arms.chance:.1%} of such outcomes")
+def _answer(proof: Proof, answer: Answer) -> Answer:
+    """Explain's answer with what the experiments decided, and its own reason for a cause first."""
+    if proof.headline == answer.headline and not proof.change:
+        return answer
+    causes = [replace(one, because=(*one.because[1:], one.because[0])) for one in proof.causes]
+    decided = replace(answer, headline=proof.headline, causes=tuple(causes))
+    if proof.change and proof.causes:
+        return replace(decided, verdict="found", question=None)
+    return decided
 
 
 def _also(proof: Proof) -> Iterator[Pair]:
-    for row in proof.ruled_out[:_FEW]:
+    for row in proof.ruled_out[:4]:
         yield pair("Not", (Code(row.id), f": {row.because}"))
     for note in proof.notes:
         yield pair("Note", note)
@@ -88,131 +273,44 @@ def _also(proof: Proof) -> Iterator[Pair]:
         yield pair("Also", one)
 
 
-def _rows(experiments: Sequence[Trial], most: int) -> list[Item]:
+def _rows(experiments: Sequence[Trial], most: int) -> Iterator[Item]:
     """The experiments; of many, those that tell most."""
-    telling = [one for one in experiments if not one.tweaks or one.outcome == "passes"]
-    rest = sorted((one for one in experiments if one not in telling), key=_how_telling)
-    kept = [*telling, *rest][:most]
-    rows = [_row(one) for one in experiments if one in kept]
-    left = len(experiments) - len(kept)
-    return [*rows, item(f"and {left} more: --json has them")] if left else rows
+
+    def silent(one: Trial) -> tuple[bool, bool, int]:
+        return bool(one.tweaks) and one.outcome != "passes", one.outcome != "other", len(one.tweaks)
+
+    kept = sorted(experiments, key=silent)[:most]
+    for one in (one for one in experiments if one in kept):
+        times = f" ({one.outcomes.count(one.outcome)} of {one.n})" if one.n > 1 else ""
+        note = f", {one.note}" if one.note else ""
+        text = f"{one.change}: {WORDS[one.outcome]}{times}, {one.seconds:.1f} s{note}"
+        ended = one.ending.message if one.ending and one.outcome == "other" else ""
+        more = [(Soft(f"{one.ending.type}: {ended}"[:_LONG]),)] if one.ending and ended else []
+        yield item((text,), *more, mark=_MARKS[one.outcome])
+    if len(experiments) > len(kept):
+        yield item(f"and {len(experiments) - len(kept)} more: --json has them")
 
 
-def _how_telling(one: Trial) -> tuple[bool, int]:
-    """Another failure, and few changes, come first."""
-    return one.outcome != "other", len(one.tweaks)
-
-
-def _row(one: Trial) -> Item:
-    """An experiment: what was changed, what came of it, how often."""
-    same = sum(outcome == one.outcome for outcome in one.outcomes)
-    times = f" ({same} of {one.n})" if one.n > 1 else ""
-    note = f", {one.note}" if one.note else ""
-    line: Line = (f"{one.text}: {_WORDS[one.outcome]}{times}, {one.seconds:.1f} s{note}",)
-    if one.outcome == "other" and one.ending and said(one.ending):
-        return item(line, (Soft(clip(said(one.ending).split("\n")[0], _LONG)),), mark="warn")
-    return item(line, mark=_SIGNS[one.outcome])
-
-
-def plan_document(tweaks: Sequence[Tweak], runs: int, budget: str) -> Document:
+def listed(tweaks: Sequence[Tweak], runs: int, budget: str) -> Document:
     """What `--dry-run` prints: what would be tried, the likeliest first."""
     total = sum(one.weight for one in tweaks) or 1.0
-    together = [one for one in tweaks if one.joins]
-    alone = [one for one in tweaks if not one.joins]
-    more = len(together) - _PLANNED
-    rest = [item(f"and {more} more")] if more > 0 else []
-
-    def rows(some: Sequence[Tweak]) -> list[Item]:
-        return [item(f"{one.weight / total:.1%} {one.text}") for one in some]
-
+    rows = [f"{one.weight / total:.1%} {one.text}" for one in tweaks]
+    more = [f"and {len(rows) - _PLANNED} more"] if len(rows) > _PLANNED else []
     head = f"Would run it as it is twice, then with changes: at most {runs} times in {budget}"
-    many = counted(len(together), "change")
-    few = counted(len(alone), "change")
+    many = f"{counted(len(rows), 'change')}, many at once, halved until the smallest is left"
     return Document(
         (
             Heading((head,)),
-            Heading((f"{many}, many at once, halved until the smallest is left",), level=2),
-            items([*rows(together[:_PLANNED]), *rest]),
-            Heading((f"{few} one at a time, where the failure speaks for it",), level=2),
-            items(rows(alone)),
+            Heading((many,), level=2),
+            items(item(row) for row in rows[:_PLANNED] + more),
         ),
         title="gpuwhy prove --dry-run",
     )
 
 
-def values(proof: Proof) -> dict[str, Any]:
-    """The proof in plain values, in the contract's shape."""
-    change = proof.change
-    arms = proof.arms
-    return {
-        "schema": SCHEMA,
-        "status": proof.status,
-        "headline": proof.headline,
-        "causes": [_cause(one, proof.proven(one)) for one in proof.causes],
-        "ruled_out": msgspec.to_builtins(proof.ruled_out),
-        "change": msgspec.to_builtins(change) if change else None,
-        "runs": proof.runs,
-        "experiments": [_trial(one) for one in proof.experiments],
-        "ending": _ending(proof.ending),
-        "counts": {
-            "failed": [arms.failed, arms.of_failed],
-            "passed": [arms.passed, arms.of_passed],
-            "chance": arms.chance,
-        },
-        "rate": proof.rate,
-        "notes": list(proof.notes),
-        "left": list(proof.left),
-        "seconds": proof.seconds,
-        "interrupted": proof.interrupted,
-    }
-
-
-def _cause(cause: CauseFound, proven: bool) -> dict[str, Any]:
-    return {**msgspec.to_builtins(cause), "proven": proven}
-
-
-def _trial(one: Trial) -> dict[str, Any]:
-    made: dict[str, Any] = msgspec.to_builtins(one)
-    ending = _ending(one.ending) if one.ending else None
-    return {"change": made.pop("text"), **made, "ending": ending}
-
-
-def _ending(ending: Ending) -> dict[str, Any]:
-    frame = msgspec.to_builtins(ending.frame) if ending.frame else None
-    if frame:
-        del frame["code"]
-    return {
-        "kind": ending.kind,
-        "type": ending.type,
-        "message": ending.message,
-        "frame": frame,
-        "line": ending.line,
-        "exit_code": ending.exit_code,
-    }
-
-
-def notes(proof: Proof) -> tuple[ci.Note, ...]:
+def notes(proof: Proof, answer: Answer | None) -> tuple[ci.Note, ...]:
     """The causes as build servers read them; one note where none is known."""
-    if not proof.causes:
-        fine = proof.status == "not_failing"
-        level: ci.Level = "passed" if fine else "error"
-        return (ci.Note("", 0, f"gpuwhy.{proof.status}", proof.headline, level),)
-    return ci.notes(_answer(proof))
-
-
-def _answer(proof: Proof) -> Answer:
-    """The causes alone, as an answer of `explain` has them."""
-    return Answer(
-        status="broken",
-        headline=proof.headline,
-        causes=proof.causes,
-        ruled_out=proof.ruled_out,
-        undetermined=(),
-        crashed=(),
-        layers=(),
-        unseen=(),
-        facts={},
-        gpuwhy=__version__,
-        took=proof.seconds,
-        verdict="found",
-    )
+    if answer and proof.causes:
+        return ci.notes(_answer(proof, answer))
+    level: ci.Level = "passed" if proof.status == "not_failing" else "error"
+    return (ci.Note("", 0, f"gpuwhy.{proof.status}", proof.headline, level),)

@@ -6,55 +6,38 @@ import os
 import re
 import resource
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import msgspec
 
 from gpuwhy.facts.fact import Fact, Known, Source, Unknown, absent, value_or
-from gpuwhy.facts.run import Limit, Place, PlaceRole, Run
+from gpuwhy.facts.run import Limit, Place, PlaceRole, PutFirst, Run
 from gpuwhy.machine.live import permitted
 from gpuwhy.machine.machine import Machine
 from gpuwhy.run.child import Ended
-from gpuwhy.run.put_first import put_first
-from gpuwhy.run.scripts import settings
+from gpuwhy.run.tables import pattern, tables
+from gpuwhy.run.target import settings
 
 FIRST_NAMESPACE = "pid:[4026531836]"
 """The kernel's own numbering of processes, which its log uses; a container has another."""
 NAMES = ("NOFILE", "NPROC", "AS", "FSIZE", "MEMLOCK", "CPU", "STACK", "DATA")
 MOST_PLACES, TAIL = 12, 400
 """How many paths of the output are looked at, and how many of its last lines."""
-CACHES: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("", ("XDG_CACHE_HOME",), "~/.cache"),
-    ("Triton", ("TRITON_CACHE_DIR", "TRITON_HOME"), "~/.triton"),
-    ("CUDA's compiler", ("CUDA_CACHE_PATH",), "~/.nv/ComputeCache"),
-    ("PyTorch's compiler", ("TORCHINDUCTOR_CACHE_DIR",), ""),
-    ("PyTorch's extensions", ("TORCH_EXTENSIONS_DIR",), ""),
-    ("Numba", ("NUMBA_CACHE_DIR",), ""),
-    ("CuPy", ("CUPY_CACHE_DIR",), ""),
-    ("JAX", ("JAX_COMPILATION_CACHE_DIR",), ""),
-    ("models", ("HF_HOME", "TORCH_HOME"), ""),
-    ("Matplotlib", ("MPLCONFIGDIR",), ""),
-)
-"""Whose cache it is, the variables that name it, the first that is set, and where it is else."""
 TEMPORARY = ("TMPDIR", "TEMP", "TMP")
-_COMPLAINS = re.compile(
-    r"errno (?:2|13|27|28|30|122)\b|no space|read-only|permission denied|quota|file too large"
-    r"|(?:cannot|could not|failed to) (?:create|write|open)"
-    r"|requested and|not writable|no locator|temporary",
-    re.IGNORECASE,
-)
-_SPACE = re.compile(
-    r"no space left|errno 28\b|enospc|quota exceeded|requested and \d+ written|unexpected pos \d",
-    re.IGNORECASE,
-)
-_WRITABLE = re.compile(
-    r" - (?:ext[234]|xfs|btrfs|tmpfs|overlay|zfs|nfs4?|fuse[\w.]*|lustre|gpfs|beegfs|vfat|9p"
-    r"|virtiofs|cifs) "
-)
 MOUNTS, MOST_MOUNTS = "/proc/self/mountinfo", 40
 _PATH = re.compile(r"(?<![\w.:/~-])(~?/[^\s'\"`:,;()\[\]<>]{2,300})")
 _OPENED = re.compile(
     r"""(?:open|save|makedirs|mkdir|memmap|FileWriter|SummaryWriter)\(\s*['"]([^'"\n]{1,300})['"]"""
 )
+MOST_FILES, MOST_FOLDERS, LAST = 400, 20, 60
+"""How many files and folders are looked at, and how many of the last lines of the output."""
+_LIBRARY = re.compile(r"lib[\w+.-]{1,80}\.so(?:\.[\d.]+)?$")
+_OBJECT = re.compile(
+    r"(?P<object>[~/][^\s:'\"]{1,400}\.so[\w.]{0,20}): "
+    r"(?:undefined symbol|symbol lookup error|version [`'\"]|cannot)"
+    r"|symbol lookup error: (?P<object2>[~/][^\s:'\"]{1,400}): "
+)
+Variable = Literal["LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH"]
 
 
 def with_surroundings(
@@ -63,17 +46,18 @@ def with_surroundings(
     """The facts of a run, with what was around it right after its end; `ours` has our variables,
     not the program's.
     """
-    variables = _variables(ended)
-    folder = _folder(ended, machine)
+    seen, folder = _variables(ended), folder_of(ended)
+    variables = seen or value_or(machine.environ(), {})
+    at = Known(folder, Source("call", "sampler")) if folder else machine.real(".")
     return msgspec.structs.replace(
         run,
         pids=_pids(ended, machine),
         limits=_limits(ended),
-        folder=folder,
-        variables=_otherwise(variables, ours or machine),
+        folder=at,
+        variables=_otherwise(seen, (ours or machine).environ()),
         nodes=_nodes(ended),
-        put_first=put_first(variables or _ours(machine), machine, output),
-        places=_places(machine, variables or _ours(machine), value_or(folder, ""), output),
+        put_first=put_first(variables, machine, output),
+        places=_places(machine, variables, value_or(at, "") or ".", output),
     )
 
 
@@ -88,28 +72,19 @@ def _pids(ended: Ended, machine: Machine) -> Fact[tuple[int, ...]]:
 
 
 def _limits(ended: Ended) -> Fact[tuple[Limit, ...]]:
-    """Ours, which it inherited, unless one of its processes was seen with tighter ones."""
-    rows = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) for name in NAMES}
-    rows["CPU"] = ended.processor or rows["CPU"]
-    ours = {name: [_plain(soft), _plain(hard)] for name, (soft, hard) in rows.items()}
-    found = {
-        name: min((ours[name], ended.samples.limits.get(name, ours[name])), key=_tight)
-        for name in NAMES
-    }
-    return Known(
-        tuple(Limit(name, *found[name][:2]) for name in NAMES), Source("call", "getrlimit")
-    )
+    """Ours, which it inherited, unless one of its processes was seen with tighter ones; -1 is
+    none.
+    """
+    found = []
+    for name in NAMES:
+        ours = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
+        ours = (ended.processor or ours) if name == "CPU" else ours
+        both = (ours, tuple(ended.samples.limits.get(name, ours))[:2])
+        found.append(Limit(name, *min(both, key=lambda row: row[0] if row[0] >= 0 else 1 << 64)))
+    return Known(tuple(found), Source("call", "getrlimit"))
 
 
-def _plain(number: int) -> int:
-    return -1 if number == resource.RLIM_INFINITY else number
-
-
-def _tight(row: list[int]) -> float:
-    return row[0] if row[0] >= 0 else float("inf")
-
-
-def _of_framework(ended: Ended, name: str) -> object:
+def _of_framework(ended: Ended, name: str) -> Any:
     """What was seen of the process that loaded a framework, else of any."""
     seen = sorted(
         ended.samples.seen.values(),
@@ -118,21 +93,13 @@ def _of_framework(ended: Ended, name: str) -> object:
     return next((one[name] for one in seen if one.get(name)), None)
 
 
-def _folder(ended: Ended, machine: Machine) -> Fact[str]:
-    found = _of_framework(ended, "folder")
-    source = Source("call", "sampler")
-    return Known(found, source) if isinstance(found, str) else machine.real(".")
-
-
 def folder_of(ended: Ended) -> str:
     """The working folder of the program as it was seen; "" where it is ours."""
-    found = _of_framework(ended, "folder")
-    return found if isinstance(found, str) else ""
+    return _of_framework(ended, "folder") or ""
 
 
 def _variables(ended: Ended) -> dict[str, str]:
-    found = _of_framework(ended, "environ")
-    return found if isinstance(found, dict) else {}
+    return _of_framework(ended, "environ") or {}
 
 
 def environ_of(ended: Ended, argv: Sequence[str] = ()) -> dict[str, str] | None:
@@ -142,16 +109,14 @@ def environ_of(ended: Ended, argv: Sequence[str] = ()) -> dict[str, str] | None:
     What a script sets counts where no process was seen with its own variables; what Python sets
     itself counts always.
     """
-    seen = _of_framework(ended, "environ")
-    mine = dict(os.environ)
-    known = seen if isinstance(seen, dict) else None
-    given = settings(argv, mine) if argv else {}
-    own = {name: one.value for name, one in given.items() if one.inside or known is None}
-    if known is None:
+    seen, mine = _variables(ended), dict(os.environ)
+    by_scripts, by_python = settings(argv) if argv else ({}, {})
+    if not seen:
+        own = {**by_scripts, **by_python}
         return {**mine, **own} if own else None
     steering = permitted(mine)
     rest = {name: value for name, value in mine.items() if name not in steering}
-    return {**rest, **known, **own}
+    return {**rest, **seen, **by_python}
 
 
 def _nodes(ended: Ended) -> Fact[dict[str, str]]:
@@ -165,36 +130,29 @@ def _nodes(ended: Ended) -> Fact[dict[str, str]]:
     return Known(found, source) if found else absent("call", "sampler", "as here")
 
 
-def _ours(machine: Machine) -> dict[str, str]:
-    said = machine.environ()
-    return value_or(said, {})
-
-
-def _otherwise(variables: Mapping[str, str], machine: Machine) -> Fact[dict[str, str]]:
+def _otherwise(seen: Mapping[str, str], ours: Fact[dict[str, str]]) -> Fact[dict[str, str]]:
     """What it had otherwise than this shell."""
-    ours = machine.environ()
-    if not variables or not isinstance(ours, Known):
+    if not seen or not isinstance(ours, Known):
         return Unknown("its processes ended before their variables were seen")
-    found = {
-        name: value
-        for name, value in variables.items()
-        if ours.value.get(name) not in (value, "set")
-    }
-    gone = {name: "" for name in ours.value if name not in variables}
-    source = Source("call", "sampler", "/proc/PID/environ")
-    if found or gone:
-        return Known({**found, **gone}, source)
-    return absent("call", "sampler", "as in this shell")
+    before = ours.value
+    found = {name: to for name, to in seen.items() if before.get(name) not in (to, "set")}
+    found |= {name: "" for name in before if name not in seen}
+    if not found:
+        return absent("call", "sampler", "as in this shell")
+    return Known(found, Source("call", "sampler", "/proc/PID/environ"))
 
 
 def _places(
     machine: Machine, variables: Mapping[str, str], folder: str, output: str
 ) -> Fact[tuple[Place, ...]]:
-    wanted: dict[str, tuple[PlaceRole, str]] = {}
-    for path, role, of in _wanted(machine, variables, folder or ".", output):
-        wanted.setdefault(path, (role, of))
-    found = [_place(machine, path, *row) for path, row in wanted.items()]
-    return Known(tuple(one for one in found if one), Source("call", "statvfs"))
+    found: dict[str, Place] = {}
+    for path, role, of in _wanted(machine, variables, folder, output):
+        whole = f"{machine.home}{path[1:]}" if path[:2] in ("~", "~/") else path
+        said = machine.standing(whole)
+        if isinstance(said, Known):
+            one = Place(whole, role, **msgspec.structs.asdict(said.value), cache_of=of)
+            found.setdefault(path, one)
+    return Known(tuple(found.values()), Source("call", "statvfs"))
 
 
 def _wanted(
@@ -204,32 +162,24 @@ def _wanted(
     yield folder, "working folder", ""
     temporary = (variables[name] for name in TEMPORARY if variables.get(name))
     yield next(temporary, "/tmp"), "temporary", ""
-    for of, names, usual in CACHES:
-        path = next((variables[name] for name in names if variables.get(name)), usual)
-        if path:
-            yield path, "cache", of
+    for row in tables().cache:
+        named_by = (variables[name] for name in row.names if variables.get(name))
+        if path := next(named_by, row.usual):
+            yield path, "cache", row.of
     for path in list(named(output))[-MOST_PLACES:]:
         own = path if path.startswith(("/", "~")) else f"{folder}/{path}"
         yield own, "named in the output", ""
-    if _SPACE.search(output):
+    if pattern("space").search(output):
         yield from ((path, "file system", "") for path in _mounted(machine))
 
 
 def _mounted(machine: Machine) -> list[str]:
     """Where file systems are mounted that can be written: a full one is often not named."""
     lines = value_or(machine.lines(MOUNTS, " rw,", " rw "), ())
-    rows = [line.split() for line in lines if _WRITABLE.search(line)]
+    rows = [line.split() for line in lines if pattern("writable").search(line)]
     paths = (row[4].encode().decode("unicode_escape", "replace") for row in rows if len(row) > 5)
     kept = [path for path in paths if not path.startswith(("/proc", "/sys", "/dev", "/run"))]
     return kept[:MOST_MOUNTS]
-
-
-def _place(machine: Machine, path: str, role: PlaceRole, of: str) -> Place | None:
-    whole = f"{machine.home}{path[1:]}" if path[:2] in ("~", "~/") else path
-    said = machine.standing(whole)
-    if not isinstance(said, Known):
-        return None
-    return Place(whole, role, **msgspec.structs.asdict(said.value), cache_of=of)
 
 
 def named(output: str) -> Iterator[str]:
@@ -237,8 +187,41 @@ def named(output: str) -> Iterator[str]:
     lines = output.splitlines()[-TAIL:]
     found: dict[str, None] = {}
     for place, line in enumerate(lines):
-        if _COMPLAINS.search(line):
+        if pattern("complains").search(line):
             near = "\n".join(lines[max(0, place - 6) : place])
             for path in (*_PATH.findall(line), *_OPENED.findall(near)):
                 found[path.rstrip(".")] = None
     yield from found
+
+
+# Libraries that variables of the loader put first
+
+
+def put_first(
+    variables: Mapping[str, str], machine: Machine, output: str
+) -> Fact[tuple[PutFirst, ...]]:
+    """What is put first; before all, what an object needs that the output says cannot be loaded."""
+    found = list(_put(variables, machine))
+    if not found:
+        return absent("env", "LD_PRELOAD, LD_LIBRARY_PATH")
+    needs: dict[str, str] = {}  # by the name of a library: the object that cannot be loaded
+    for match in _OBJECT.finditer("\n".join(output.splitlines()[-LAST:])):
+        path = match["object"] or match["object2"]
+        elf = value_or(machine.elf(path), None)
+        needs |= {name: path for name in elf.needed if name not in needs} if elf else {}
+    rows = [PutFirst(path, name, needs.get(path.rpartition("/")[2], "")) for path, name in found]
+    kept = [one for one in rows if one.needed_by or one.variable != "LD_LIBRARY_PATH"]
+    kept.sort(key=lambda one: not one.needed_by)
+    return Known(tuple(kept), Source("env", "LD_PRELOAD, LD_AUDIT, LD_LIBRARY_PATH"))
+
+
+def _put(variables: Mapping[str, str], machine: Machine) -> Iterator[tuple[str, Variable]]:
+    everywhere: tuple[Variable, ...] = ("LD_PRELOAD", "LD_AUDIT")
+    for variable in everywhere:
+        paths = re.split(r"[: ]+", variables.get(variable, ""))
+        yield from ((path, variable) for path in paths if path)
+    folders = filter(None, variables.get("LD_LIBRARY_PATH", "").split(":")[:MOST_FOLDERS])
+    for folder in folders:
+        for entry in value_or(machine.list(folder), ())[:MOST_FILES]:
+            if _LIBRARY.match(entry.name):
+                yield f"{folder.rstrip('/')}/{entry.name}", "LD_LIBRARY_PATH"

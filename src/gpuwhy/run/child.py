@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from gpuwhy.run.ring import Ring
 from gpuwhy.run.sampler import ENDING, Sampler, Samples
-from gpuwhy.run.spare import lifted
 from gpuwhy.run.streams import Stream, holes, streams
 
 ENDS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
@@ -26,6 +25,7 @@ BRIEF = 0.3
 """Seconds of a success in which the sampler has nothing to tell that we would wait for."""
 ALL_GOT_IT = 0.05
 """Seconds in which a signal sent to the whole group or job reaches the sampler as well as us."""
+_NAMES = {(1,): "standard output", (2,): "standard error", (1, 2): "standard output and error"}
 
 
 class Ended(NamedTuple):
@@ -39,8 +39,8 @@ class Ended(NamedTuple):
     rings: tuple[Ring, ...]
     samples: Samples
     peak: int  # resident bytes of its largest process
-    sent: tuple[int, ...]  # signals that somebody sent while it ran
-    trouble: tuple[str, ...]  # what our own output refused
+    sent: tuple[int, ...] = ()  # signals that somebody sent while it ran
+    trouble: tuple[str, ...] = ()  # what our own output refused
     processor: tuple[int, int] | None = None  # its limit of processor time, where ours was lifted
 
     @property
@@ -62,17 +62,17 @@ class CannotStartError(Exception):
         self.code = code
 
 
-def watch(argv: Sequence[str], sampled: bool = True) -> Ended:
+def watch(argv: Sequence[str]) -> Ended:
     """Run a program to its end; raises CannotStartError."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
-        return _watch(argv, before, sampled)
+        return _watch(argv, before)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _watch(argv: Sequence[str], mask: set[signal.Signals | int], sampled: bool) -> Ended:
+def _watch(argv: Sequence[str], mask: set[signal.Signals | int]) -> Ended:
     closed = holes()
     outputs = streams(closed)
     started, began = time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic()
@@ -81,45 +81,35 @@ def _watch(argv: Sequence[str], mask: set[signal.Signals | int], sampled: bool) 
     for stream in outputs:
         os.close(stream.theirs)
         stream.start()
-    sampler = _sampler(pid) if sampled else None
+    sampler = None  # where we have no more descriptors, or there is no /dev/null
+    with contextlib.suppress(OSError, RuntimeError):
+        sampler = Sampler(pid)
     waiting = _Waiting(pid, outputs, sampler)
     status = waiting.until_the_end()
     seconds = time.monotonic() - began
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
-    code, number = (
-        (status.si_status, 0) if status.si_code == os.CLD_EXITED else (0, status.si_status)
-    )
+    exited = status.si_code == os.CLD_EXITED
     for stream in outputs:
         stream.wake()
-    brief = not code and not number and seconds < BRIEF
+    brief = exited and not status.si_status and seconds < BRIEF
     samples = sampler.end(0.0 if brief else ENDING) if sampler else Samples()
     for stream in outputs:
         stream.join()
-    trouble = tuple(f"cannot write {_NAMES[s.numbers]}: {s.trouble}" for s in outputs if s.trouble)
-    rings = tuple(s.ring for s in outputs)
     return Ended(
-        code,
-        number,
-        seconds,
-        started,
-        began,
-        rings,
-        samples,
-        peak,
-        tuple(waiting.sent),
-        trouble,
-        processor,
+        code=status.si_status if exited else 0,
+        signal=0 if exited else status.si_status,
+        seconds=seconds,
+        started=started,
+        began=began,
+        rings=tuple(s.ring for s in outputs),
+        samples=samples,
+        peak=peak,
+        sent=tuple(waiting.sent),
+        trouble=tuple(
+            f"cannot write {_NAMES[s.numbers]}: {s.trouble}" for s in outputs if s.trouble
+        ),
+        processor=processor,
     )
-
-
-def _sampler(pid: int) -> Sampler | None:
-    """None where we have no more descriptors, or there is no /dev/null: the program runs anyway."""
-    with contextlib.suppress(OSError, RuntimeError):
-        return Sampler(pid)
-    return None
-
-
-_NAMES = {(1,): "standard output", (2,): "standard error", (1, 2): "standard output and error"}
 
 
 def _spawn(
@@ -129,35 +119,24 @@ def _spawn(
     mask: set[signal.Signals | int],
 ) -> int:
     """Start it with the outputs in place, our first signal mask, Python's own handlers reset."""
-    swap = [
-        (os.POSIX_SPAWN_DUP2, stream.theirs, number)
-        for stream in outputs
-        for number in stream.numbers
-    ]
+    swap = [(os.POSIX_SPAWN_DUP2, one.theirs, number) for one in outputs for number in one.numbers]
     actions = [*swap, *((os.POSIX_SPAWN_CLOSE, number) for number in closed)]
     reset = [signal.SIGPIPE, signal.SIGXFSZ]
+
+    def start(*words: str) -> int:
+        return os.posix_spawnp(
+            words[0], words, os.environ, file_actions=actions, setsigmask=mask, setsigdef=reset
+        )
+
     if not argv[0]:
         raise CannotStartError("'': No such file or directory", 127)
     try:
-        return _posix_spawn(argv, actions, mask, reset)
+        return start(*argv)
     except OSError as error:
         if error.errno == errno.ENOEXEC:  # a script without #!: as shells do
-            return _posix_spawn(["/bin/sh", *argv], actions, mask, reset)
-        why = error.strerror or str(error)
-        raise CannotStartError(
-            f"{argv[0]}: {why}", 127 if error.errno == errno.ENOENT else 126
-        ) from error
-
-
-def _posix_spawn(
-    argv: Sequence[str],
-    actions: Sequence[tuple[int, ...]],
-    mask: set[signal.Signals | int],
-    reset: Sequence[int],
-) -> int:
-    return os.posix_spawnp(
-        argv[0], list(argv), os.environ, file_actions=actions, setsigmask=mask, setsigdef=reset
-    )
+            return start("/bin/sh", *argv)
+        why, code = error.strerror or str(error), 127 if error.errno == errno.ENOENT else 126
+        raise CannotStartError(f"{argv[0]}: {why}", code) from error
 
 
 class _Waiting:
@@ -176,31 +155,22 @@ class _Waiting:
                 self._signal(signal.sigwaitinfo(WAITED))
             elif status.si_code == os.CLD_STOPPED:
                 self._stop(status.si_status)
-            else:
-                self._drain()
+            else:  # what came at the same moment as the end: the child may have died of it
+                while info := signal.sigtimedwait(PASSED_ON, 0):
+                    self.sent.append(info.si_signo)
                 return status
 
-    def _drain(self) -> None:
-        """Note what came at the same moment as the end: the child may have died of it."""
-        while info := signal.sigtimedwait(PASSED_ON, 0):
-            self.sent.append(info.si_signo)
-
     def _signal(self, info: signal.struct_siginfo) -> None:
-        number, mine = info.si_signo, info.si_pid == os.getpid()
-        if number == signal.SIGWINCH and not mine:
+        number = info.si_signo
+        if number == signal.SIGWINCH and info.si_pid != os.getpid():
             self._resize()
         elif number in PASSED_ON:
             self.sent.append(number)
-            if info.si_code <= 0 and not self._reached_all(number):
-                self._send(number)
-
-    def _reached_all(self, number: int) -> bool:
-        """Whether a signal went to the whole group or job, and so to the child already."""
-        return self._sampler is not None and self._sampler.got(number, ALL_GOT_IT)
-
-    def _send(self, number: int) -> None:
-        with contextlib.suppress(OSError):
-            os.kill(self._pid, number)
+            # one that went to the whole group or job has reached the child already
+            all_got_it = self._sampler is not None and self._sampler.got(number, ALL_GOT_IT)
+            if info.si_code <= 0 and not all_got_it:
+                with contextlib.suppress(OSError):
+                    os.kill(self._pid, number)
 
     def _resize(self) -> None:
         """The kernel has told the group already, perhaps before the child saw the new size."""
@@ -209,10 +179,10 @@ class _Waiting:
             os.killpg(0, signal.SIGWINCH)
 
     def _stop(self, number: int) -> None:
-        """The terminal stopped the child: stop as it did, so that the shell sees it."""
-        if (
-            number == signal.SIGSTOP
-        ):  # somebody stopped this one process, and may let it go on without telling us
+        """The terminal stopped the child: stop as it did, so that the shell sees it. SIGSTOP was
+        sent to this one process, and whoever did may let it go on without telling us.
+        """
+        if number == signal.SIGSTOP:
             return
         for stream in self._outputs:
             stream.settle()
@@ -229,3 +199,32 @@ def die_by(number: int) -> None:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
     os.kill(os.getpid(), number)
+
+
+# A limit of processor time is the program's; it must not end the one who tells of it.
+
+SMALL = 120
+"""Seconds of processor time that nobody who tells of a failure needs."""
+
+
+def lifted() -> tuple[int, int]:
+    """Our limit of processor time as it was; from now on ours is as high as it may be. The
+    program has inherited it by now.
+    """
+    before = resource.getrlimit(resource.RLIMIT_CPU)
+    for most in (resource.RLIM_INFINITY, before[1]):
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+            break
+    return before
+
+
+def bound() -> int:
+    """The seconds of processor time that end us too, where they are few; 0 where they are not."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_CPU)
+    return soft if 0 < soft < SMALL else 0
+
+
+def by_time(number: int) -> bool:
+    """Whether a signal is one that ends a process which used up its processor time."""
+    return number in (signal.SIGKILL, signal.SIGXCPU)

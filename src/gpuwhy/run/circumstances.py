@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gpuwhy.answer.answer import Answer
 from gpuwhy.facts.fact import Known, value_or
-from gpuwhy.facts.run import GpuUse, Run
+from gpuwhy.facts.run import Run
 from gpuwhy.run.judge import how_it_ended
 
 GIB = 1 << 30
+RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
+SIZES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 MOST = 2
 """GPUs that are told of, the fullest first."""
 
@@ -34,7 +36,7 @@ def _lines(run: Run, answer: Answer) -> Iterator[str]:
     if sent:
         yield f"   {', '.join(dict.fromkeys(sent))} was sent to it; {_before(run)}"
     if answer.causes and answer.causes[0].id.startswith("memory."):
-        yield from (f"   {_memory(use)}" for use in _interesting(run))
+        yield from (f"   {line}" for line in _memory(run))
 
 
 def _before(run: Run) -> str:
@@ -46,15 +48,16 @@ def _before(run: Run) -> str:
     return "; ".join([text, *(f"GPU {use.index} was at most {use.busy} % busy" for use in used)])
 
 
-def _interesting(run: Run) -> list[GpuUse]:
+def _memory(run: Run) -> Iterator[str]:
     """The GPUs that the program used, or that others filled."""
     used = [use for use in value_or(run.gpus, ()) if use.own or use.others * 10 > use.total]
-    return sorted(used, key=lambda use: (-use.own, -use.others))[:MOST]
+    for use in sorted(used, key=lambda use: (-use.own, -use.others))[:MOST]:
+        held = f"{'about ' if use.guessed else ''}{gib(use.own)} of {gib(use.total)}"
+        yield f"GPU {use.index}: it held at most {held}; others {gib(use.others_then)} then"
 
 
-def _memory(use: GpuUse) -> str:
-    about = "about " if use.guessed else ""
-    return (
-        f"GPU {use.index}: it held at most {about}{gib(use.own)} of {gib(use.total)};"
-        f" others {gib(use.others_then)} then"
-    )
+def own_rank(environ: Mapping[str, str]) -> str:
+    """Our rank where we were started once for each of several; else ""."""
+    size = next((environ[name] for name in SIZES if name in environ), "")
+    rank = next((environ[name] for name in RANKS if name in environ), "")
+    return rank if rank.isdigit() and size != "1" else ""

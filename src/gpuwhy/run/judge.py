@@ -14,33 +14,12 @@ from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.run import Run
 from gpuwhy.facts.system import KernelLine
 from gpuwhy.log.message import Message
+from gpuwhy.run.tables import pattern, tables
 from gpuwhy.signs.expect import gpu_present, on_other_gpu
 
 DRIFT, LATE, MOST = 0.5, 1e-4, 5.0
 """Seconds by which the kernel log's clock may lag behind the one that tells when a program started:
 at once, per second of uptime, and at most."""
-FALLS_BACK = {
-    "torch.falls_back": "torch",
-    "jax.cpu_build": "jax",
-    "jax.falls_back": "jax",
-    "jax.backend": "jax",
-    "loader.tf_skip": "tensorflow",
-    "ort.create_failed": "onnxruntime",
-}
-"""Messages by which a framework says itself that it goes on without the GPU."""
-CRASHES = {
-    "SIGSEGV": "signal.segv",
-    "SIGABRT": "signal.abort",
-    "SIGBUS": "signal.bus",
-    "SIGKILL": "signal.kill",
-    "SIGILL": "python.avx",
-}
-"""The message of such an end, as a shell would print it."""
-SENT = frozenset(
-    {"SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGXCPU"}
-    | {"SIGUSR1", "SIGUSR2", "SIGPIPE"}
-)
-"""What no fault of a program raises: a person, a timer, a limit or another program sent it."""
 ENDS = {"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"}
 TIMED_OUT = 124
 """What `timeout` ends with when the time of its program was over."""
@@ -54,34 +33,12 @@ XIDS: dict[int, tuple[str, ...]] = {
     79: ("nvidia.lost", "kernel.off_bus"),
 }
 """What an Xid tells beside its number: memory errors, a failing link, a lost GPU."""
-ASKS_GPU = ("driver", "container", "wsl", "device")
-"""Families of causes that show that a program asks for a GPU."""
-NO_REASON = ("memory", "program", "distributed", "other")
-"""Families of causes by which no program goes on without the GPU."""
 ELSEWHERE = Fix(
     "Run it on a machine with an NVIDIA GPU and its driver, or let it use the CPU",
     *("", True, False, False, ""),
 )
 LAST_WORDS, MOST_NAMED = 4096, 4
 _INSTALLED = re.compile(r"(?:site|dist)-packages(/[\w./+-]{1,300}?\.so(?:\.\d{1,5}){0,4})(?![\w/])")
-_GPU_FAILED = re.compile(
-    r"cuda ?_?error|cudaerror|(?:cublas|cudnn|cusolver|cusparse|cufft)_(?:status_)?\w+|nccl"
-    r"|device-side|illegal (?:memory|instr)|launch (?:failure|failed|timed)|unspecified"
-    r"|uncorrectable|fallen off|\bxid\b|gpu is lost",
-    re.IGNORECASE,
-)
-"""What a program says that the GPU, or anything that speaks to it, failed."""
-_WORK_FAILED = re.compile(
-    r"illegal[_ ]?(?:memory|address|access|instr)|illegaladdress|illegalinstr|misaligned"
-    r"|device-side|cudaerrorassert|cuda_error_assert|launch[_ ]?(?:fail|time)|hardware ?_?stack"
-    r"|invalid ?_?(?:pc|addressspace|address_space)"
-    r"|(?:cublas|cudnn|cusolver|cusparse|cufft)_\w{0,20}"
-    r"(?:execution_failed|internal_error|mapping_error|exec_failed)"
-    r"|(?:cuda|gpu)\w{0,20}:? ?\W?unknown(?: error)?|unhandled cuda|\bxid\b"
-    r"|context ?_?is ?_?destroyed",
-    re.IGNORECASE,
-)
-"""What a program says whose own work on the GPU was stopped."""
 
 
 def named_libraries(output: str) -> tuple[str, ...]:
@@ -89,7 +46,7 @@ def named_libraries(output: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_INSTALLED.findall(output[-LAST_WORDS:])))[-MOST_NAMED:]
 
 
-# ---------------------------------------------------------------- observed messages
+# Observed messages
 
 
 def observed_messages(facts: Facts, output: str) -> list[Message]:
@@ -103,24 +60,21 @@ def last_message(run: Run) -> Message | None:
     signal = value_or(run.signal, "")
     if value_or(run.program, "") == "timeout" and value_or(run.exit, 0) == TIMED_OUT:
         return _seen("limit.wall_time", "ended by timeout", source_of(run.exit))
-    sent = value_or(run.sent, ())
+    sent: tuple[str, ...] = value_or(run.sent, ())
     if signal in sent or (signal == "SIGKILL" and value_or(run.oom_kills, -1) == 0):
         return None
     text, seen = f"ended by {signal}", source_of(run.signal)
+    limited = any(one.name == "CPU" and one.soft >= 0 for one in value_or(run.limits, ()))
     if signal == "SIGXFSZ":
         return _seen("limit.file_size", text, seen)
-    if signal == "SIGXCPU" and _limited(run, "CPU"):
+    if signal == "SIGXCPU" and limited:
         return _seen("limit.cpu_time", text, seen)
-    if signal in SENT:
+    if signal in tables().words["sent"]:
         return Message("signal.told", 0, text, "echo", {"what": signal}, observed=seen)
-    if signal not in CRASHES:
+    if signal not in tables().crashes:
         return None
-    one = _seen(CRASHES[signal], text, seen)
+    one = _seen(tables().crashes[signal], text, seen)
     return replace(one, role="echo") if signal == "SIGABRT" else one
-
-
-def _limited(run: Run, name: str) -> bool:
-    return any(one.name == name and one.soft >= 0 for one in value_or(run.limits, ()))
 
 
 def _seen(name: str, text: str, source: Source, **fields: str) -> Message:
@@ -146,18 +100,16 @@ def kernel_lines(facts: Facts, output: str = "") -> tuple[KernelLine, ...]:
     if not isinstance(log, Known) or not isinstance(started, Known):
         return ()
     since = started.value - min(MOST, DRIFT + LATE * started.value)
-    found = [line for line in log.value if line.xid is not None and line.seconds >= since]
-    fell = value_or(facts.run.signal, "") not in ("", "SIGKILL", *SENT)
-    if not fell:
-        stopped, failed = bool(_WORK_FAILED.search(output)), bool(_GPU_FAILED.search(output))
-        told = isinstance(facts.run.pids, Known)
-        found = [
-            line
-            for line in found
-            if (line.pid and told) or (stopped if line.event == "stopped a program" else failed)
-        ]
-    own = (line for line in found if facts.run.concerns(line))
-    return tuple(line for line in own if not on_other_gpu(facts, line))
+    crashed = value_or(facts.run.signal, "") not in ("", "SIGKILL", *tables().words["sent"])
+    comparable = isinstance(facts.run.pids, Known)
+
+    def own(line: KernelLine) -> bool:
+        failed = "work_failed" if line.event == "stopped a program" else "gpu_failed"
+        named = crashed or (line.pid and comparable) or pattern(failed).search(output)
+        return bool(named) and facts.run.concerns(line) and not on_other_gpu(facts, line)
+
+    rows = (line for line in log.value if line.xid is not None and line.seconds >= since)
+    return tuple(filter(own, rows))
 
 
 def own_kills(facts: Facts) -> Facts:
@@ -173,7 +125,7 @@ def own_kills(facts: Facts) -> Facts:
     return replace(facts, run=replace(facts.run, oom_kills=none))
 
 
-# ---------------------------------------------------------------- how it is told
+# How it is told
 
 
 def how_it_ended(run: Run) -> str:
@@ -190,7 +142,12 @@ def after_failure(answer: Answer, facts: Facts, by_machine: Answer) -> Answer:
     run = facts.run
     if run.crashed and answer.verdict != "found":
         answer = _of_crash(answer, run, by_machine)
-    answer = _as_seen(answer, by_machine)
+    said, seen = answer.first, by_machine.first
+    if said and seen and said.id == seen.id and seen.confidence >= SURE:
+        # the output and the machine show the same cause: in the machine's own words
+        named = replace(said, subject=seen.subject, fixes=seen.fixes or said.fixes)
+        head, causes = seen.because[0].text, (named, *answer.causes[1:])
+        answer = replace(answer, headline=head, causes=causes)
     first = answer.causes[0] if answer.causes else None
     silent = answer.ending is None or answer.ending.kind in ("exit", "signal")
     if first is None and silent and answer.verdict in ("unrecognised", "healthy"):
@@ -199,27 +156,13 @@ def after_failure(answer: Answer, facts: Facts, by_machine: Answer) -> Answer:
             why = "the kernel killed nothing for memory: somebody, or a job's limit, sent it"
         head = f"{how_it_ended(run)}; {why}"
         return replace(answer, headline=head, status="unknown", verdict="unrecognised")
-    asks = first is not None and first.id.split(".")[0] in ASKS_GPU
+    asks = first is not None and first.id.split(".")[0] in tables().words["asks_gpu"]
     if first is None or not asks or not isinstance(gpu_present(facts), Absent):
         return answer
     named = replace(first, confidence=max(first.confidence, SURE), fixes=(ELSEWHERE,))
-    return replace(
-        answer,
-        headline=f"{first.because[0].text}; this machine has no NVIDIA GPU",
-        verdict="found",
-        question=None,
-        causes=(named, *answer.causes[1:]),
-    )
-
-
-def _as_seen(answer: Answer, by_machine: Answer) -> Answer:
-    """Where the output and the machine show the same cause, in the machine's own words."""
-    said, seen = answer.first, by_machine.first
-    if said is None or seen is None or said.id != seen.id or seen.confidence < SURE:
-        return answer
-    named = replace(said, subject=seen.subject, fixes=seen.fixes or said.fixes)
-    head = seen.because[0].text
-    return replace(answer, headline=head, causes=(named, *answer.causes[1:]))
+    head, causes = first.because[0].text, (named, *answer.causes[1:])
+    head = f"{head}; this machine has no NVIDIA GPU"
+    return replace(answer, headline=head, verdict="found", question=None, causes=causes)
 
 
 def _of_crash(answer: Answer, run: Run, by_machine: Answer) -> Answer:
@@ -235,15 +178,9 @@ def _of_crash(answer: Answer, run: Run, by_machine: Answer) -> Answer:
         cause = replace(own[0], confidence=ALONE)
     else:
         return answer
-    rest = tuple(one for one in answer.causes if one.id != cause.id)
-    return replace(
-        answer,
-        headline=head,
-        status="broken",
-        verdict="found",
-        causes=(cause, *rest),
-        question=None,
-    )
+    causes = (cause, *(one for one in answer.causes if one.id != cause.id))
+    said = replace(answer, headline=head, causes=causes, question=None)
+    return replace(said, status="broken", verdict="found")
 
 
 def after_success(answer: Answer, facts: Facts, by_machine: Answer) -> Answer:
@@ -261,28 +198,22 @@ def after_success(answer: Answer, facts: Facts, by_machine: Answer) -> Answer:
     did = f"{program} succeeded without the GPU{asked}{built}"
     for one in (by_machine, answer):
         first = one.first
-        if first and first.id.partition(".")[0] not in NO_REASON:
+        if first and first.id.partition(".")[0] not in tables().words["no_reason"]:
             head = f"{did}: {first.because[0].text}"
-            return replace(
-                answer,
-                headline=head,
-                status="degraded",
-                verdict="found",
-                causes=one.causes,
-                question=None,
-            )
+            told = replace(answer, headline=head, causes=one.causes, question=None)
+            return replace(told, status="degraded", verdict="found")
     return _fine(answer, f"{did}; nothing here prevents it, so the program did not ask for it")
 
 
 def _fine(answer: Answer, head: str) -> Answer:
-    return replace(
-        answer, headline=head, status="healthy", verdict="healthy", causes=(), question=None
-    )
+    told = replace(answer, headline=head, causes=(), question=None)
+    return replace(told, status="healthy", verdict="healthy")
 
 
 def gpu_builds(facts: Facts, said: Collection[str] = ()) -> tuple[Framework, ...]:
     """The frameworks that the program used, by its processes or words, whose build is for GPUs."""
-    used = {*value_or(facts.run.frameworks, ()), *(FALLS_BACK.get(one, "") for one in said)}
+    falls_back = tables().falls_back
+    used = {*value_or(facts.run.frameworks, ()), *(falls_back.get(one, "") for one in said)}
     found = value_or(facts.frameworks.installed, ())
     return tuple(one for one in found if one.name in used and value_or(one.gpu_build, False))
 
@@ -292,12 +223,13 @@ def stayed_away(facts: Facts, said: Collection[str] = ()) -> bool:
     is for one that is here or promised.
 
     A GPU that only installed packages hint at does not count: the usual wheels bring CUDA to every
-    laptop.
+    laptop. Nobody may have looked in time, as with a short program; where no GPU is, none was open.
     """
     run, here = facts.run, gpu_present(facts)
-    if run.failed or _may_have_touched(run, here):
+    touched = value_or(run.touched_gpu, not isinstance(here, Absent))
+    if run.failed or touched:
         return False
-    falls_back = any(one in FALLS_BACK for one in said)
+    falls_back = any(one in tables().falls_back for one in said)
     used = value_or(run.frameworks, ()) or value_or(run.imports, ()) or falls_back
     if isinstance(run.wanted_gpu, Known) and used:
         return True
@@ -306,14 +238,6 @@ def stayed_away(facts: Facts, said: Collection[str] = ()) -> bool:
     injected = value_or(facts.system.injected, None)
     promised = injected is not None and injected.requested not in ("", "void", "none")
     return promised or isinstance(here, Known) or isinstance(facts.driver.module_version, Known)
-
-
-def _may_have_touched(run: Run, here: object) -> bool:
-    """Whether it had a GPU open, or nobody looked in time, as with a short program; where no GPU
-    is, none was.
-    """
-    touched = run.touched_gpu
-    return touched.value if isinstance(touched, Known) else not isinstance(here, Absent)
 
 
 def worth_telling(facts: Facts, answer: Answer) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuwhy.facts.fact import Fact, Known, Source, Unknown, absent, known
-from gpuwhy.facts.run import CodeLine, GpuUse, HostMoment, HostUse, Moment, Run
+from gpuwhy.facts.run import GpuUse, HostMoment, HostUse, Moment, Run
 from gpuwhy.run.child import Ended
 from gpuwhy.run.sampler import Samples, thinned
 from gpuwhy.run.target import imported, wanted_gpu
@@ -19,6 +19,7 @@ SMALL, SOON = 40 << 20, 0.3
 BLIND, BRIEF, RARE = 0.5, 60.0, 5.0
 """Seconds before the end that may pass without a look at the processes, if we say that none touched
 a GPU: in a program that ran so long, and in one that ran longer, where the looks are rarer."""
+COUNTERS = {"group": "oom_kill of the control group", "machine": "oom_kill in /proc/vmstat"}
 _WAIT = Source("call", "waitid")
 _SAMPLER = Source("call", "sampler")
 _NVML = Source("call", "NVML", "sampled while the program ran")
@@ -26,6 +27,9 @@ _NVML = Source("call", "NVML", "sampled while the program ran")
 
 def observed(argv: Sequence[str], ended: Ended, first_rank: str) -> Run:
     """The facts of one run; `first_rank` is the rank that failed first, by the output."""
+    place = wanted_gpu(argv)
+    no_place = absent("command", "command line", "no text that asks for a GPU")
+    no_rank = absent("log", "output", "no rank is named")
     return Run(
         program=known(os.path.basename(argv[0]), "command", "command line"),
         exit=absent("call", "waitid") if ended.signal else Known(ended.code, _WAIT),
@@ -39,21 +43,10 @@ def observed(argv: Sequence[str], ended: Ended, first_rank: str) -> Run:
         oom_kills=_kills(ended.samples),
         frameworks=_frameworks(ended),
         touched_gpu=_touched(ended),
-        wanted_gpu=_wanted(argv),
+        wanted_gpu=known(place, "file", place.file) if place else no_place,
         imports=known(imported(argv), "command", "command line"),
-        first_rank=_rank(first_rank),
+        first_rank=known(first_rank, "log", "output") if first_rank else no_rank,
     )
-
-
-def _rank(rank: str) -> Fact[str]:
-    return known(rank, "log", "output") if rank else absent("log", "output", "no rank is named")
-
-
-def _wanted(argv: Sequence[str]) -> Fact[CodeLine]:
-    place = wanted_gpu(argv)
-    if place is None:
-        return absent("command", "command line", "no text that asks for a GPU")
-    return known(place, "file", place.file)
 
 
 def name(number: int) -> str:
@@ -79,32 +72,33 @@ def _silent(ended: Ended) -> Fact[float]:
     return known(round(max(0.0, ended.began + ended.seconds - last), 1), "call", "output")
 
 
+def _few(points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    few = list(points)
+    while len(few) > POINTS:
+        few = thinned(few)
+    return few
+
+
 def _gpus(ended: Ended) -> Fact[tuple[GpuUse, ...]]:
-    samples = ended.samples
+    samples, began = ended.samples, ended.began
     if samples.start.get("nvml"):
         return Unknown(f"GPU memory was not sampled: {samples.start['nvml']}")
     if not any(point["gpus"] for point in samples.points):
         return Unknown("GPU memory was not sampled: the program ended too soon, or there is no GPU")
     indexes = sorted({row[0] for point in samples.points for row in point["gpus"]})
-    return Known(tuple(_gpu(index, samples.points, ended.began) for index in indexes), _NVML)
+    return Known(tuple(_gpu(index, samples.points, began) for index in indexes), _NVML)
 
 
 def _gpu(index: int, points: Sequence[dict[str, Any]], began: float) -> GpuUse:
-    rows = [
-        (point["t"] - began, row) for point in points for row in point["gpus"] if row[0] == index
-    ]
-    _, total, used, own, others_then, _ = max(
-        (row for _, row in rows), key=lambda row: (row[3], row[4])
-    )
-    while len(points) > POINTS:
-        points = thinned(list(points))
-    kept = {round(point["t"] - began, 3) for point in points}
-    curve = [Moment(round(t, 2), row[3], row[4]) for t, row in rows if round(t, 3) in kept]
+    rows = [(p["t"], row) for p in points for row in p["gpus"] if row[0] == index]
+    kept = {point["t"] for point in _few(points)}
+    _, total, used, own, others, _ = max((row for _, row in rows), key=lambda row: row[3:5])
+    curve = [Moment(round(t - began, 2), row[3], row[4]) for t, row in rows if t in kept]
     return GpuUse(
         index=index,
         total=total,
         own=own,
-        others_then=others_then,
+        others_then=others,
         free_then=max(0, total - used),
         others=max(row[4] for _, row in rows),
         busy=max(row[5] for _, row in rows),
@@ -119,53 +113,43 @@ def _host(ended: Ended) -> Fact[HostUse]:
     limits = [(point["limit"], point["held"]) for point in points if "limit" in point]
     unseen: Unknown = Unknown("not sampled")
     none = absent("file", "memory.max", "no limit") if points else unseen
-    return Known(
-        HostUse(
-            peak=max([ended.peak, *(point["rss"] for point in points)]),
-            least_available=Known(min(left), _SAMPLER) if left else unseen,
-            limit=Known(limits[-1][0], _SAMPLER) if limits else none,
-            held=Known(max(held for _, held in limits), _SAMPLER) if limits else none,
-            curve=_curve(points, ended.began),
-        ),
-        _SAMPLER,
+    curve = []
+    for point in _few(points):
+        free = point.get("available")
+        seconds = round(point["t"] - ended.began, 2)
+        curve.append(HostMoment(seconds, point["rss"], -1 if free is None else free))
+    use = HostUse(
+        peak=max([ended.peak, *(point["rss"] for point in points)]),
+        least_available=Known(min(left), _SAMPLER) if left else unseen,
+        limit=Known(limits[-1][0], _SAMPLER) if limits else none,
+        held=Known(max(held for _, held in limits), _SAMPLER) if limits else none,
+        curve=tuple(curve),
     )
-
-
-def _curve(points: Sequence[dict[str, Any]], began: float) -> tuple[HostMoment, ...]:
-    while len(points) > POINTS:
-        points = thinned(list(points))
-    left = [-1 if point.get("available") is None else point["available"] for point in points]
-    times = [round(point["t"] - began, 2) for point in points]
-    return tuple(
-        HostMoment(t, point["rss"], rest)
-        for t, point, rest in zip(times, points, left, strict=True)
-    )
+    return Known(use, _SAMPLER)
 
 
 def _kills(samples: Samples) -> Fact[int]:
     """The difference of the kernel's counters: of our group, else of the machine."""
     before, after = samples.start.get("kills") or {}, samples.end.get("kills") or {}
-    differences = [
-        (after[where] - before[where], f"{place}, before and after")
-        for where, place in (
-            ("group", "oom_kill of the control group"),
-            ("machine", "oom_kill in /proc/vmstat"),
-        )
-        if before.get(where) is not None and after.get(where) is not None
-    ]
-    if not differences:
+    both = [key for key in COUNTERS if None not in (before.get(key), after.get(key))]
+    if not both:
         reason = "the kernel does not say how often it killed for memory"
         return Unknown(reason, "sudo dmesg | gpuwhy explain")
-    count, place = max(differences)
-    return known(count, "file", place)
+    count, key = max((after[key] - before[key], key) for key in both)
+    return known(count, "file", f"{COUNTERS[key]}, before and after")
+
+
+def _until(ended: Ended) -> float:
+    """Seconds between the last look at its processes and its end."""
+    points = ended.samples.points
+    return ended.began + ended.seconds - points[-1]["t"] if points else float("inf")
 
 
 def _frameworks(ended: Ended) -> Fact[tuple[str, ...]]:
     """Those that were seen mapped; none only of processes too small to hold one to the end."""
     found = {one for seen in ended.samples.seen.values() for one in seen.get("libraries", ())}
-    points = ended.samples.points
-    small = max((point["rss"] for point in points), default=SMALL) < SMALL
-    if not found and not (small and ended.began + ended.seconds - points[-1]["t"] < SOON):
+    small = max((point["rss"] for point in ended.samples.points), default=SMALL) < SMALL
+    if not found and not (small and _until(ended) < SOON):
         return Unknown("its processes were not looked at often enough")
     return Known(tuple(sorted(one for one in found if not one.startswith("lib"))), _SAMPLER)
 
@@ -173,9 +157,7 @@ def _frameworks(ended: Ended) -> Fact[tuple[str, ...]]:
 def _touched(ended: Ended) -> Fact[bool]:
     if any(seen.get("touched") for seen in ended.samples.seen.values()):
         return Known(True, _SAMPLER)
-    points = ended.samples.points
-    most = BLIND if ended.seconds < BRIEF else RARE
-    if not points or ended.began + ended.seconds - points[-1]["t"] > most:
+    if _until(ended) > (BLIND if ended.seconds < BRIEF else RARE):
         return Unknown("its processes were not looked at until the end")
     return Known(False, _SAMPLER)
 
@@ -183,6 +165,5 @@ def _touched(ended: Ended) -> Fact[bool]:
 def python_of(ended: Ended) -> str:
     """The Python of a process that loaded a framework, else the first that was seen, else ""."""
     seen = sorted(ended.samples.seen.values(), key=lambda one: not one.get("libraries"))
-    pythons = [one["python"] for one in seen if one.get("python")]
-    prefixes = [one["prefix"] for one in seen if one.get("prefix")]
-    return next(iter((*pythons, *prefixes)), "")
+    found = (one[key] for key in ("python", "prefix") for one in seen if one.get(key))
+    return next(found, "")

@@ -19,19 +19,17 @@ def drawing(run: Run) -> str:
     gpus = value_or(run.gpus, ())
     if not gpus:
         return ""
-    title = f"GPU memory: {how_it_ended(run)}"
-    size = (WIDTH, TOP + len(gpus) * PANEL)
+    title, high = f"GPU memory: {how_it_ended(run)}", TOP + len(gpus) * PANEL
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}"'
-        f' viewBox="0 0 {size[0]} {size[1]}" font-family="sans-serif" font-size="12">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{high}"'
+        f' viewBox="0 0 {WIDTH} {high}" font-family="sans-serif" font-size="12">',
         f"<title>{escape(title)}</title>",
-        f'<rect width="{WIDTH}" height="{size[1]}" fill="white"/>',
+        f'<rect width="{WIDTH}" height="{high}" fill="white"/>',
         _text(LEFT, 20, title, size=14),
-        f'<rect x="{LEFT}" y="28" width="10" height="10" fill="{OWN}"/>',
-        _text(LEFT + 14, 37, "this program"),
-        f'<rect x="{LEFT + 110}" y="28" width="10" height="10" fill="{OTHERS}"/>',
-        _text(LEFT + 124, 37, "others"),
     ]
+    for left, colour, name in ((LEFT, OWN, "this program"), (LEFT + 110, OTHERS, "others")):
+        lines.append(f'<rect x="{left}" y="28" width="10" height="10" fill="{colour}"/>')
+        lines.append(_text(left + 14, 37, name))
     for place, use in enumerate(gpus):
         lines += _panel(use, TOP + place * PANEL)
     return "\n".join([*lines, "</svg>"]) + "\n"
@@ -39,7 +37,7 @@ def drawing(run: Run) -> str:
 
 def _panel(use: GpuUse, top: int) -> Iterator[str]:
     high, wide = PANEL - BOTTOM - 20, WIDTH - LEFT - RIGHT
-    base = top + 20 + high
+    base, right = top + 20 + high, LEFT + wide
     end = max((moment.seconds for moment in use.curve), default=0.0) or 1.0
 
     def place(moment: Moment, count: int) -> str:
@@ -51,14 +49,13 @@ def _panel(use: GpuUse, top: int) -> Iterator[str]:
     floor = [place(m, 0) for m in use.curve]
     yield f'<polygon fill="{OTHERS}" points="{" ".join([*both, *reversed(own)])}"/>'
     yield f'<polygon fill="{OWN}" points="{" ".join([*own, *reversed(floor)])}"/>'
-    axes = f"M{LEFT} {base - high}V{base}H{LEFT + wide}"
-    yield f'<path fill="none" stroke="{INK}" d="{axes}"/>'
+    yield f'<path fill="none" stroke="{INK}" d="M{LEFT} {base - high}V{base}H{right}"/>'
     yield _text(LEFT - 6, base - high + 4, gib(use.total), anchor="end")
     yield _text(LEFT - 6, base + 4, "0", anchor="end")
     yield _text(LEFT, base + 16, "0 s")
-    yield _text(LEFT + wide, base + 16, f"{end:.1f} s", anchor="end")
+    yield _text(right, base + 16, f"{end:.1f} s", anchor="end")
     about = f"GPU {use.index}, peak {gib(use.own)}"
-    yield _text(LEFT + wide, base - high - 6, about, anchor="end")
+    yield _text(right, base - high - 6, about, anchor="end")
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", size: int = 12) -> str:

@@ -20,8 +20,7 @@ class Ring:
 
     def __init__(self, head: int = HEAD, tail: int = TAIL) -> None:
         self._most_head, self._most_tail = head, tail
-        self._head = bytearray()
-        self._tail = bytearray()
+        self._head, self._tail = bytearray(), bytearray()
         self.total = 0
         self.lines = 0
         self.last = 0.0
@@ -29,63 +28,35 @@ class Ring:
         self._gap = GAP
 
     def add(self, chunk: bytes | memoryview, now: float) -> None:
-        """Take a piece that came `now`; constant memory, one copy, lines only counted."""
+        """Take a piece that came `now`; bounded memory, lines only counted."""
         if not self.marks or now - self.marks[-1][0] >= self._gap:
-            self._mark(now)
+            if len(self.marks) >= MARKS:
+                del self.marks[1::2]
+                self._gap *= 2
+            self.marks.append((now, self.total))
         self.last = now
-        room = self._most_head - len(self._head)
-        if room > 0:
-            self._head += chunk[:room]
-        if len(chunk) > room:
-            self._turn(memoryview(chunk)[max(0, room) :])
+        room = max(0, self._most_head - len(self._head))
+        self._head += chunk[:room]
+        self._tail += chunk[room:]
+        if len(self._tail) > 2 * self._most_tail:
+            del self._tail[: -self._most_tail]
         self.total += len(chunk)
         self.lines += bytes(chunk).count(b"\n")
-
-    def _mark(self, now: float) -> None:
-        if len(self.marks) >= MARKS:
-            del self.marks[1::2]
-            self._gap *= 2
-        self.marks.append((now, self.total))
-
-    def _turn(self, chunk: memoryview) -> None:
-        """Write into the circular tail; pages that were never written take no memory."""
-        if not self._tail:
-            self._tail = bytearray(self._most_tail)
-        at = max(0, self.total - len(self._head))
-        if len(chunk) > self._most_tail:
-            at += len(chunk) - self._most_tail
-            chunk = chunk[-self._most_tail :]
-        at %= self._most_tail
-        first = min(len(chunk), self._most_tail - at)
-        self._tail[at : at + first] = chunk[:first]
-        self._tail[: len(chunk) - first] = chunk[first:]
 
     @property
     def left_out(self) -> int:
         """Bytes between head and tail that are not kept."""
         return max(0, self.total - self._most_head - self._most_tail)
 
-    def parts(self) -> Iterator[tuple[int, bytes]]:
+    def parts(self) -> list[tuple[int, bytes]]:
         """The kept bytes with the offset at which each part starts: the head, then the tail."""
-        yield 0, bytes(self._head)
-        turned = self.total - len(self._head)
-        if turned <= 0:
-            return
-        kept = min(turned, self._most_tail)
-        end = turned % self._most_tail
-        data = (
-            bytes(self._tail[end:]) + bytes(self._tail[:end])
-            if kept < turned
-            else bytes(self._tail[:kept])
-        )
-        yield self.total - kept, data
+        tail = bytes(self._tail[-self._most_tail :])
+        return [(0, bytes(self._head)), (self.total - len(tail), tail)][: 2 if tail else 1]
 
-    def _runs(self) -> Iterator[tuple[int, bytes]]:
+    def _runs(self) -> list[tuple[int, bytes]]:
         """The parts, as one where nothing is missing between them: a line may cross the border."""
-        if self.left_out:
-            yield from self.parts()
-        else:
-            yield 0, b"".join(data for _, data in self.parts())
+        parts = self.parts()
+        return parts if self.left_out else [(0, b"".join(data for _, data in parts))]
 
     def pieces(self) -> Iterator[tuple[float, bytes]]:
         """What is kept, cut at line ends, with the time at which each piece was complete."""

@@ -48,13 +48,12 @@ class Samples:
 
 def thinned(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Half the points: of each pair the one with more memory, so that peaks stay."""
+
+    def height(point: dict[str, Any]) -> tuple[int, int]:
+        return sum(gpu[3] + gpu[4] for gpu in point.get("gpus", ())), point.get("rss", 0)
+
     pairs = zip(points[::2], points[1::2], strict=False)
-    rest = points[-1:] if len(points) % 2 else []
-    return [max(pair, key=_height) for pair in pairs] + rest
-
-
-def _height(point: dict[str, Any]) -> tuple[int, int]:
-    return sum(gpu[3] + gpu[4] for gpu in point.get("gpus", ())), point.get("rss", 0)
+    return [max(pair, key=height) for pair in pairs] + points[len(points) // 2 * 2 :]
 
 
 BUSY = 1.0
@@ -144,11 +143,7 @@ def _start(pid: int, theirs: int) -> int:
     null = os.open(os.devnull, os.O_RDWR)
     script = os.path.join(CHILDREN, "sampler.py")
     argv = [sys.executable or "python3", "-I", "-S", script, str(pid), *_binding()]
-    swap = [
-        (os.POSIX_SPAWN_DUP2, null, 0),
-        (os.POSIX_SPAWN_DUP2, theirs, 1),
-        (os.POSIX_SPAWN_DUP2, null, 2),
-    ]
+    swap = [(os.POSIX_SPAWN_DUP2, old, new) for new, old in enumerate((null, theirs, null))]
     try:
         return os.posix_spawn(
             argv[0], argv, os.environ, file_actions=swap, setsigmask=signal.valid_signals()
@@ -164,5 +159,5 @@ def _binding() -> list[str]:
     found = PathFinder.find_spec("pynvml")
     if found is None or not found.origin:
         return []
-    folder = os.path.dirname(found.origin)
-    return [os.path.dirname(folder) if found.submodule_search_locations else folder]
+    module = os.path.dirname(found.origin) if found.submodule_search_locations else found.origin
+    return [os.path.dirname(module)]

@@ -12,7 +12,6 @@ import threading
 import time
 
 from gpuwhy.machine.process import system_program
-from gpuwhy.run import terminal
 from gpuwhy.run.ring import Ring
 
 PIECE = 1 << 20
@@ -35,12 +34,12 @@ class Stream(threading.Thread):
         self._target = numbers[0]
         self._buffer = memoryview(bytearray(PIECE))
         self._little = 1 << 10 if is_terminal else 1 << 16
-        self.source, self.theirs = terminal.open_like(self._target) if is_terminal else _pipe()
+        self.source, self.theirs = _terminal(self._target) if is_terminal else _pipe()
         self._woken, self._wake = os.pipe()
 
     def resize(self) -> bool:
         """Pass a new window size on; whether there was one."""
-        return self.is_terminal and terminal.same_size(self._target, self.source)
+        return self.is_terminal and _same_size(self._target, self.source)
 
     def settle(self) -> None:
         """Let what was written so far pass."""
@@ -97,16 +96,13 @@ class Stream(threading.Thread):
         try:
             _write(self._target, chunk)
         except OSError as error:
-            self._refused(error)
+            # ours does not take it any more: the child learns it at its next write, as without us
+            if error.errno not in (errno.EPIPE, errno.EIO):
+                self.trouble = error.strerror or str(error)
+            self.open = False
+            os.close(self.source)
         if often:  # a flood of small writes: let some gather
             time.sleep(OFTEN)
-
-    def _refused(self, error: OSError) -> None:
-        """Ours does not take it any more: the child learns it at its next write, as without us."""
-        if error.errno not in (errno.EPIPE, errno.EIO):
-            self.trouble = error.strerror or str(error)
-        self.open = False
-        os.close(self.source)
 
 
 def _write(target: int, rest: memoryview) -> None:
@@ -124,18 +120,38 @@ def _pipe() -> tuple[int, int]:
     return ours, theirs
 
 
+def _terminal(real: int) -> tuple[int, int]:
+    """A new pseudo-terminal with the modes and size of a real one: (our end, the child's end).
+
+    It is no controlling terminal: the child stays in the session and process group it would have
+    had, so Ctrl-C, Ctrl-Z, background jobs, pipelines and prompts are the kernel's own and nothing
+    has to be restored. It does not translate line ends, because the real terminal does.
+    """
+    ours, theirs = os.openpty()
+    modes = termios.tcgetattr(real)
+    modes[1] &= ~termios.OPOST
+    termios.tcsetattr(theirs, termios.TCSANOW, modes)
+    _same_size(real, ours)
+    return ours, theirs
+
+
+def _same_size(real: int, ours: int) -> bool:
+    """Give ours the size of the real one; whether that changed anything."""
+    with contextlib.suppress(OSError):  # the terminal is gone
+        size = fcntl.ioctl(real, termios.TIOCGWINSZ, b"\0" * 8)
+        if fcntl.ioctl(ours, termios.TIOCGWINSZ, b"\0" * 8) != size:
+            fcntl.ioctl(ours, termios.TIOCSWINSZ, size)
+            return True
+    return False
+
+
 def _hand_over(source: int, target: int) -> None:
     """A grandchild goes on writing: `cat` passes it on when we are gone."""
     null = os.open(os.devnull, os.O_RDWR)
-    swap = [
-        (os.POSIX_SPAWN_DUP2, source, 0),
-        (os.POSIX_SPAWN_DUP2, target, 1),
-        (os.POSIX_SPAWN_DUP2, null, 2),
-    ]
+    swap = [(os.POSIX_SPAWN_DUP2, old, new) for new, old in enumerate((source, target, null))]
     with contextlib.suppress(OSError, NotImplementedError):
-        os.posix_spawn(
-            system_program("cat"), ["cat"], {}, file_actions=swap, setsid=True, setsigmask=[]
-        )
+        cat = system_program("cat")
+        os.posix_spawn(cat, ["cat"], {}, file_actions=swap, setsid=True, setsigmask=[])
     os.close(null)
 
 
@@ -158,13 +174,10 @@ def streams(closed: list[int]) -> list[Stream]:
     One that is closed, or a terminal that cannot be imitated, is left as it is.
     """
     left = [number for number in (1, 2) if number not in closed]
-    groups = (
-        [tuple(left)]
-        if len(left) == 2 and os.path.samestat(os.fstat(1), os.fstat(2))
-        else [(n,) for n in left]
-    )
+    together = len(left) == 2 and os.path.samestat(os.fstat(1), os.fstat(2))
+    groups = [tuple(left)] if together else [(number,) for number in left]
     found: list[Stream] = []
-    for numbers in filter(None, groups):
+    for numbers in groups:
         with contextlib.suppress(OSError, termios.error):
             found.append(Stream(numbers, os.isatty(numbers[0])))
     return found

@@ -1,16 +1,33 @@
-"""Which Python a command line runs, by its files: python itself, a first line, PATH."""
+"""What a command line runs, by its files: which Python, which script, and what its text says."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gpuwhy.facts.run import CodeLine
+from gpuwhy.machine.live import permitted
 from gpuwhy.machine.reading import regular
+from gpuwhy.run.tables import pattern, tables
 
-LINE = 512
+LINE, TEXT, FILES = 512, 1 << 20, 12
+"""Bytes of a first line and of a text, and how many files of a command are read."""
+_TEXT_OR_MODULE = re.compile(r"-(?!-)[BbdEiIOPqRsSuvx]*[cm]")
+_ISOLATED = re.compile(r"-(?!-)[^cmWX]*[IP]")
+_IMPORTS = re.compile(r"(?:^|; ?)(?:from (\w+)|import ([\w., ]+))", re.MULTILINE)
+_SET_IN_PYTHON = re.compile(
+    r"^(?:\w+\.)?(?:environ\[|environ\.setdefault\(|putenv\()['\"](?P<name>[A-Z_][A-Z0-9_]*)['\"]"
+    r"(?:\]\s*=|,)\s*['\"](?P<value>[^'\"\n]*)['\"]",
+    re.MULTILINE,
+)
+_SET_IN_SHELL = re.compile(
+    r"^\s*(?:export\s+)?(?P<name>[A-Z_][A-Z0-9_]*)="
+    r"(?P<quote>['\"]?)(?P<value>[^\s;&|()$`'\"]*)(?P=quote)(?=[\s;]|$)",
+    re.MULTILINE,
+)
+_CALLED = re.compile(r"[\w./~-]+\.(?:sh|bash|py|env)\b")
 
 
 def python_of_command(argv: Sequence[str]) -> str:
@@ -20,21 +37,14 @@ def python_of_command(argv: Sequence[str]) -> str:
         return found
     words = _first_line(found) or [""]
     if os.path.basename(words[0]) == "env":
-        named = next(
-            (word for word in words[1:] if not word.startswith("-") and "=" not in word), ""
-        )
-        words = [shutil.which(named) or ""]
+        named = (word for word in words[1:] if not word.startswith("-") and "=" not in word)
+        words = [shutil.which(next(named, "")) or ""]
     return words[0] if os.path.basename(words[0]).startswith("python") else ""
 
 
 def _first_line(path: str) -> list[str]:
     """The words behind #!; an installer's second-line trick for long paths included."""
-    try:
-        fd = regular(path)
-    except OSError:
-        return []
-    with os.fdopen(fd, "rb") as file:
-        head = file.read(LINE)
+    head = _read(path, LINE)
     if not head.startswith(b"#!"):
         return []
     lines = head[2:].decode("utf-8", "surrogateescape").splitlines()
@@ -43,76 +53,89 @@ def _first_line(path: str) -> list[str]:
     return lines[0].split()
 
 
+def _read(path: str, most: int = TEXT) -> bytes:
+    try:
+        with os.fdopen(regular(path), "rb") as file:
+            return file.read(most)
+    except OSError:
+        return b""
+
+
+def script_place(argv: Sequence[str]) -> int:
+    """Which word of a Python's command line is the script; 0 where none is."""
+    if not os.path.basename(argv[0]).startswith("python"):
+        return 0
+    at, end = 1, len(argv)
+    while at < end and argv[at].startswith("-") and argv[at] not in ("-", "--"):
+        if _TEXT_OR_MODULE.match(argv[at]):
+            return 0
+        at += 2 if argv[at] in ("-W", "-X", "--check-hash-based-pycs") else 1
+    at += argv[at : at + 1] == ["--"]
+    return at if at < end and argv[at] != "-" else 0
+
+
 def script_folder(argv: Sequence[str]) -> str:
     """The folder that Python searches first: a script's; "" = the working folder; "-" = none."""
-    python, words = os.path.basename(argv[0]).startswith("python"), list(argv[1:])
-    if python:
-        words, folder = _after_options(words)
-        if folder is not None:
-            return folder
-    script = next(
-        (word for word in words if word.endswith((".py", ".pyc")) and os.path.isfile(word)), ""
-    )
-    if script:
+    python, at = os.path.basename(argv[0]).startswith("python"), script_place(argv)
+    if python and any(_ISOLATED.match(word) for word in argv[1 : at or len(argv)]):
+        return "-"
+    words = argv[1:] if not python else [argv[at]] if at else []
+    scripts = (one for one in words if one.endswith((".py", ".pyc")) and os.path.isfile(one))
+    if script := next(scripts, ""):
         return os.path.dirname(os.path.realpath(script))
     return "" if python else "-"
 
 
-def _after_options(words: list[str]) -> tuple[list[str], str | None]:
-    """The first word that is no option of Python's; and the folder, where an option decides it."""
-    while words and words[0].startswith("-") and words[0] not in ("-", "--"):
-        option = words.pop(0)
-        if option[1] != "-" and set(option) & set("IP"):
-            return [], "-"
-        if option[1] in "cm" or "c" in option[1:].lstrip("BbdEiOqRsSuvx")[:1]:
-            return [], ""
-        if option in ("-W", "-X", "--check-hash-based-pycs") and words:
-            words.pop(0)
-    return words[:1], None
-
-
-_ASKS = re.compile(
-    r"\bcuda\b|['\"/]gpu\b|list_physical_devices|CUDAExecutionProvider"
-    r"|devices\(['\"](?:gpu|cuda)|\bcupy\b|is_gpu_available",
-    re.IGNORECASE,
-)
-_TEXT = 1 << 20
-_IMPORTS = re.compile(r"(?:^|; ?)(?:from (\w+)|import ([\w., ]+))", re.MULTILINE)
-_FRAMEWORKS = frozenset(
-    {"torch", "tensorflow", "keras", "jax", "onnxruntime", "cupy", "numba", "paddle", "mxnet"}
-    | {"ctranslate2"}
-)
-
-
 def wanted_gpu(argv: Sequence[str]) -> CodeLine | None:
     """The line of a Python program's own text that asks for a GPU; None where none does."""
-    name, text = _own_text(argv)
+    name, text = own_text(argv)
     for number, line in enumerate(text.splitlines(), 1):
-        if _ASKS.search(line.partition("#")[0]):
+        if pattern("asks").search(line.partition("#")[0]):
             return CodeLine(name, number)
     return None
 
 
 def imported(argv: Sequence[str]) -> tuple[str, ...]:
     """The frameworks that a Python program's own text imports at its margin: it needs them."""
-    found = _IMPORTS.findall(_own_text(argv)[1])
+    found = _IMPORTS.findall(own_text(argv)[1])
     several = (name for one, more in found for name in (one, *more.split(",")))
     names = {re.split(r"[. ]", name.strip())[0] for name in several}
-    return tuple(sorted(names & _FRAMEWORKS))
+    return tuple(sorted(names & tables().words["frameworks"]))
 
 
-def _own_text(argv: Sequence[str]) -> tuple[str, str]:
+def own_text(argv: Sequence[str]) -> tuple[str, str]:
     """The name and the text of the Python program in a command."""
     if "-c" in argv[:-1] and os.path.basename(argv[0]).startswith("python"):
         return "its text", argv[argv.index("-c") + 1]
     path = next((word for word in argv[1:] if word.endswith(".py") and os.path.isfile(word)), "")
-    return os.path.basename(path), _text(path) if path else ""
+    return os.path.basename(path), _read(path).decode("utf-8", "replace") if path else ""
 
 
-def _text(path: str) -> str:
-    try:
-        fd = regular(path)
-    except OSError:
-        return ""
-    with os.fdopen(fd, "rb") as file:
-        return file.read(_TEXT).decode("utf-8", "replace")
+def settings(argv: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The steering variables that a command's own files set, the last statement of each: by
+    scripts before a program starts, and by Python itself, which no environment shows.
+
+    Only plain statements count: at the margin, with a value that needs no code to be known.
+    """
+    by_scripts: dict[str, str] = {}
+    by_python: dict[str, str] = {}
+    for name, text in _texts(argv):
+        python = name.endswith(".py")
+        found = (_SET_IN_PYTHON if python else _SET_IN_SHELL).finditer(text)
+        (by_python if python else by_scripts).update({one["name"]: one["value"] for one in found})
+    return permitted(by_scripts), permitted(by_python)
+
+
+def _texts(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The scripts that a command names, and those that they name."""
+    if "-c" in argv[1:-1] and os.path.basename(argv[0]).endswith("sh"):
+        yield "its command", argv[argv.index("-c") + 1]
+    waiting, seen = [word for word in argv[:8] if "=" not in word], set[str]()
+    while waiting and len(seen) < FILES:
+        path = os.path.realpath(os.path.expanduser(waiting.pop(0)))
+        data = b"" if path in seen else _read(path)
+        if data and b"\0" not in data[:4096]:
+            text = data.decode("utf-8", "replace")
+            waiting += [] if path.endswith(".py") else _CALLED.findall(text)
+            yield path, text
+        seen.add(path)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from gpuwhy.advise.remedy import Set, Unset
+from gpuwhy.answer.answer import CauseFound, Fix, Reason
+from gpuwhy.api.text import explain as explained
 from gpuwhy.log.ending import Ending, Frame
-from gpuwhy.prove import remedies
+from gpuwhy.prove import tweaks
 from gpuwhy.prove.endings import said
-from gpuwhy.prove.packages import between, differences, suspects
-from gpuwhy.prove.setting import applied, change_of
-from gpuwhy.prove.variables import causes_of, variables
+from gpuwhy.prove.packages import differences
+from gpuwhy.prove.proof import Plan
+from gpuwhy.prove.tables import causes_of
+from gpuwhy.prove.tweaks import applied, change_of, variables
 from gpuwhy.prove.weigh import doubt, needed_by, weighed
 
 ENVIRON = {
@@ -18,6 +24,10 @@ ENVIRON = {
 
 def ids(tweaks) -> set[str]:
     return {one.id for one in tweaks}
+
+
+def settings(environ):
+    return {one.id: one for one in tweaks.settings(environ, 1)}
 
 
 def test_what_a_login_has_stays_and_lists_are_taken_apart():
@@ -32,12 +42,12 @@ def test_entries_go_and_a_list_without_entries_is_unset():
     all_ = {one.id: one for one in variables(ENVIRON, frozenset({"/env/bin"}))}
     some = applied(
         ENVIRON, [all_["drop XLA_FLAGS --alpha=1"], all_["drop PATH /opt/cuda/bin"], all_["unset APP_MODE"]]
-    ).environ
+    )
     assert some["XLA_FLAGS"] == "--beta=2"
     assert some["PATH"] == "/env/bin:/usr/bin:/bin"
     assert "APP_MODE" not in some
     gone = [all_["drop XLA_FLAGS --alpha=1"], all_["drop XLA_FLAGS --beta=2"]]
-    assert "XLA_FLAGS" not in applied(ENVIRON, gone).environ
+    assert "XLA_FLAGS" not in applied(ENVIRON, gone)
     change = change_of(gone, ENVIRON)
     assert change.unset == ("XLA_FLAGS",)
     assert change.text == "without XLA_FLAGS"
@@ -45,8 +55,8 @@ def test_entries_go_and_a_list_without_entries_is_unset():
 
 def test_what_comes_is_set_after_what_goes():
     unset = next(one for one in variables({"XLA_PYTHON_CLIENT_PREALLOCATE": "true"}))
-    growth = next(one for one in remedies.memory() if one.id == "memory growth")
-    assert applied({"XLA_PYTHON_CLIENT_PREALLOCATE": "true"}, [growth, unset]).environ == growth.sets
+    growth = settings({})["memory growth"]
+    assert applied({"XLA_PYTHON_CLIENT_PREALLOCATE": "true"}, [growth, unset]) == growth.sets
 
 
 def test_the_variable_that_the_last_words_name_comes_first():
@@ -62,26 +72,36 @@ def test_a_flag_that_the_output_quotes_and_a_file_in_the_stack():
     told = weighed(variables(ENVIRON), Ending(), "unknown: --beta", {})
     assert told[0].id in ("drop XLA_FLAGS --beta=2",)
     stack = (Frame("/app/random.py", 3),)
-    shadows = weighed([*variables(ENVIRON), *remedies.shadows(["/app/random.py"])], Ending(stack=stack), "", {})
+    shadows = weighed([*variables(ENVIRON), *tweaks.shadows(["/app/random.py"])], Ending(stack=stack), "", {})
     assert shadows[0].id == "hide /app/random.py"
 
 
 def test_causes_raise_what_they_predict_and_doubt_what_nothing_changes():
-    growth = list(remedies.memory())
-    told = weighed([*variables(ENVIRON), *growth], Ending(), "", {"memory.preallocation": 0.9})
-    assert {one.id: one.weight for one in told}["memory growth"] > 5 * growth[0].weight
+    growth = settings({})["memory growth"]
+    told = weighed([*variables(ENVIRON), growth], Ending(), "", {"memory.preallocation": 0.9})
+    assert {one.id: one.weight for one in told}["memory growth"] > 5 * growth.weight
     assert doubt({"program.shape": 0.9}, told) > doubt({"env.setting": 0.9}, told)
 
 
 def test_limits_are_raised_only_where_they_can_be():
     now = {"nofile": (1024, 4096), "as": (1 << 30, 1 << 30), "stack": (-1, -1)}
-    assert ids(remedies.limits(now, may_exceed=False)) == {"limit nofile"}
-    root = {one.id: one for one in remedies.limits(now, may_exceed=True)}
-    assert root["limit as"].limit == (-1, -1)
-    assert root["limit as"].weight > root["limit nofile"].weight, "a limit on addresses is nobody's default"
-    assert "ulimit -v unlimited" in root["limit as"].command
-    assert ["address space" in text for text in remedies.hard(now, may_exceed=False)] == [True]
-    assert remedies.hard(now, may_exceed=True) == []
+    user, root = (Plan((), {}, "/", limits=now, may_exceed=may) for may in (False, True))
+    assert ids(tweaks.limits(user)) == {"limit nofile"}
+    raised = {one.id: one for one in tweaks.limits(root)}
+    assert raised["limit as"].limit == (-1, -1)
+    assert raised["limit as"].weight > raised["limit nofile"].weight, "a limit on addresses is nobody's default"
+    assert "ulimit -v unlimited" in raised["limit as"].command
+    assert ["address space" in text for text in tweaks.hard_limits(user)] == [True]
+    assert tweaks.hard_limits(root) == []
+
+
+def test_what_explain_advises_is_tried_first():
+    answer = explained("RuntimeError: Unknown backend cuda requested, but it is not in JAX_PLATFORMS")
+    fix = Fix("x", "export A=1", True, False, False, "", (Unset(("JAX_PLATFORMS", "GONE")), Set("A", "1")))
+    cause = CauseFound("env.setting", "x", 0.9, "", (Reason("x"),), (), (fix,))
+    found = list(tweaks.advised(replace(answer, causes=(cause,)), ENVIRON))
+    assert [(one.id, one.sets) for one in found] == [("unset JAX_PLATFORMS", {}), ("A=1", {"A": "1"})]
+    assert weighed([*found, *variables(ENVIRON)], Ending(), "", {})[0].id in ids(found)
 
 
 def test_variables_speak_for_causes():
@@ -111,20 +131,10 @@ def test_packages_that_differ_are_likelier_than_those_written_anew():
     assert found["package numpy"].weight > found["package new"].weight > found["package torch"].weight
 
 
-def test_packages_named_and_releases_between():
-    assert suspects("ImportError: numpy.core.multiarray failed", ["numpy", "torch"]) == {"numpy"}
-    assert between(["1.0", "1.1", "1.2rc1", "1.2", "2.0"], "1.0", "2.0") == ["1.0", "1.1", "1.2", "2.0"]
-    assert between(["1.0", "1.1", "2.0"], "2.0", "1.0") == ["2.0", "1.1", "1.0"]
-
-
 def test_a_remedy_that_sets_what_the_user_set_is_tried_alone():
     """A fresh TMPDIR together with no TMPDIR would be a fresh TMPDIR, and hide that none is what helps."""
-    made = {
-        one.id: remedies.beside(one, {"TMPDIR": "/t", "CUPY_CACHE_DIR": "/c"})
-        for one in remedies.places({"CUPY_CACHE_DIR": "/c"})
-    }
+    made = settings({"TMPDIR": "/t"})
     assert not made["fresh TMPDIR"].joins
     assert made["fresh caches"].joins
-    assert "CUPY_CACHE_DIR" not in made["fresh caches"].sets
-    assert remedies.beside(made["fresh TMPDIR"], {}).joins is False
-    assert remedies.beside(next(remedies.places({})), {}).joins
+    assert settings({})["fresh TMPDIR"].joins
+    assert "memory growth" not in {one.id for one in tweaks.settings({}, 0)}

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.proving import stage
-from gpuwhy.proving.trial import Orders, Ran, run_once
+from gpuwhy.run import stage
+from gpuwhy.run.target import script_place
+from gpuwhy.run.trial import Orders, Ran, run_once
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
 
@@ -48,14 +49,14 @@ def gone(pid: int) -> bool:
 
 
 def test_code_signal_and_output():
-    assert (done := trial("print('out'); raise SystemExit(3)")).code == 3
+    assert (done := trial("print('out'); raise SystemExit(3)")).ended.code == 3
     assert done.output == "out\n"
-    assert trial("import os; os.kill(os.getpid(), 11)").signal == signal.SIGSEGV
+    assert trial("import os; os.kill(os.getpid(), 11)").ended.signal == signal.SIGSEGV
 
 
 def test_a_daemon_is_ended_and_named(tmp_path):
     done = trial(DAEMON, str(tmp_path / "pid"))
-    assert done.code == 0
+    assert done.ended.code == 0
     assert done.left == ("python",) or done.left[0].startswith("python")
     assert gone(int((tmp_path / "pid").read_text()))
 
@@ -84,7 +85,7 @@ def test_input_limits_folder_and_what_cannot_start(tmp_path):
 
 def test_a_flood_of_output_is_bounded():
     done = trial("import sys\nfor _ in range(3000): sys.stdout.write('x' * 9999 + '\\n')\nraise KeyError(1)")
-    assert done.code == 1
+    assert done.ended.code == 1
     assert done.output.endswith("KeyError: 1\n")
     assert len(done.output) < 20 << 20
 
@@ -92,7 +93,7 @@ def test_a_flood_of_output_is_bounded():
 def test_everything_ends_when_we_are_killed(tmp_path):
     """The keeper notices that nobody is there any more."""
     code = (
-        "import os, sys\nfrom gpuwhy.proving.trial import Orders, run_once\n"
+        "import os, sys\nfrom gpuwhy.run.trial import Orders, run_once\n"
         "argv = (sys.executable, '-c', sys.argv[1] + 'time.sleep(600)', sys.argv[2])\n"
         "run_once(Orders(argv, sys.executable, dict(os.environ), '/'))"
     )
@@ -106,20 +107,9 @@ def test_everything_ends_when_we_are_killed(tmp_path):
     assert gone(int((tmp_path / "pid").read_text()))
 
 
-def test_shadows_are_files_that_stand_in_for_real_modules(tmp_path):
-    for name in ("random.py", "mine.py", "torch.py", "data.json"):
-        (tmp_path / name).write_text("")
-    (tmp_path / "numpy").mkdir()
-    (tmp_path / "numpy" / "__init__.py").write_text("")
-    (tmp_path / "jax").mkdir()  # no package: the real one is found behind it
-    argv = ["python3", "-X", "dev", str(tmp_path / "mine.py"), "random.py"]
-    found = stage.shadows(argv, ["torch", "numpy", "jax"], {})
-    assert [Path(one).name for one in found] == ["numpy", "random.py", "torch.py"]
-    assert stage.shadows(argv, ["torch"], {"PYTHONSAFEPATH": "1"}) == []
-    assert "mine.py" not in map(os.path.basename, stage.shadows(argv, ["mine"], {}))
-    assert stage.script_place(["python3", "-I", "x.py"]) == (0, "")
-    assert stage.script_place(["python3", "-m", "x"]) == (0, os.getcwd())
-    assert stage.script_place(["./train"]) == (0, "")
+def test_which_word_is_the_script():
+    assert script_place(["python3", "-X", "dev", "mine.py", "random.py"]) == 3
+    assert script_place(["python3", "-m", "x"]) == script_place(["./train", "x.py"]) == 0
 
 
 def test_a_farm_hides_files_and_leaves_the_rest(tmp_path):
@@ -130,7 +120,7 @@ def test_a_farm_hides_files_and_leaves_the_rest(tmp_path):
     (source / "random.py").write_text("raise ImportError")
     (source / "helper.py").write_text("X = 1")
     (source / "data").write_text("d")
-    argv, folder = stage.moved(
+    argv, folder = stage.without_files(
         [sys.executable, str(source / "main.py")], str(source), [str(source / "random.py")], str(fresh)
     )
     done = subprocess.run(argv, cwd=folder, capture_output=True, text=True)
@@ -144,22 +134,3 @@ def test_fresh_folders_are_gone_whatever_was_left_in_them():
         os.chmod(f"{folder}/a", 0o500)
         kept = folder
     assert not os.path.exists(kept)
-
-
-def test_what_the_loader_sought_in_vain(tmp_path):
-    """glibc writes a file per process when it is asked to."""
-    code = "import ctypes\ntry: ctypes.CDLL('libcudnn_nosuch.so.7')\nexcept OSError: pass"
-    (tmp_path / "ld" / "trace").mkdir(parents=True)
-    environ = {**os.environ, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": f"{tmp_path}/ld/trace"}
-    run_once(Orders((sys.executable, "-c", code), sys.executable, environ, "/"))
-    assert stage.loader_errors(str(tmp_path)).startswith("libcudnn_nosuch.so.7: cannot open shared object file")
-    assert stage.loader_errors(str(tmp_path / "ld")) == ""
-
-
-def test_names_in_a_program_are_found_in_its_text_or_in_its_bytes(tmp_path):
-    (tmp_path / "train.py").write_text("import os; os.environ['MY_MODE']")
-    (tmp_path / "train").write_bytes(b"\x7fELF\0\0MYAPP_DEVICE\0short\0MYAPP_%s\0")
-    assert "MY_MODE" in stage.source_text(["python3", str(tmp_path / "train.py")])
-    (tmp_path / "train").chmod(0o755)
-    assert stage.source_text([str(tmp_path / "train"), "x"]).split()[2:] == ["MYAPP_DEVICE"]
-    assert stage.source_text(["python3", "-c", "print(1)"]) == "python3\n-c\nprint(1)\n"

@@ -7,53 +7,45 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from gpuwhy.prove.endings import said
-from gpuwhy.prove.proof import Proof, Tweak
-from gpuwhy.prove.variables import variables
-from gpuwhy.prove.weigh import weighed
-from gpuwhy.proving.answer import proof_of
-from gpuwhy.proving.plan import Plan
-from gpuwhy.proving.session import Session
-from gpuwhy.proving.trial import Ran
+from gpuwhy.prove.page import proof_of
+from gpuwhy.prove.proof import Plan, Proof, Tweak
+from gpuwhy.prove.session import Session
+from gpuwhy.prove.tweaks import applied, variables
+from gpuwhy.run.trial import Ran
 
 ERROR = 'Traceback (most recent call last):\n  File "/app/train.py", line 3, in <module>\n    main()\n'
-FAILS = Ran(1, 0, 0.1, ERROR + "RuntimeError: bad day\n")
-OTHER = Ran(1, 0, 0.1, ERROR + "ZeroDivisionError: division by zero\n")
-RUNS = Ran(0, 0, 0.1, "done\n")
+FAILS = Ran.of(1, 0, 0.1, ERROR + "RuntimeError: bad day\n")
+OTHER = Ran.of(1, 0, 0.1, ERROR + "ZeroDivisionError: division by zero\n")
+RUNS = Ran.of(0, 0, 0.1, "done\n")
 ENVIRON = {**{f"APP_{n}": "1" for n in range(30)}, "XLA_FLAGS": "--a=1", "TMPDIR": "/t", "HOME": "/h"}
 
 
-class Bench:
-    """A program that is a function of its environment."""
-
-    copies = None
+class World:
+    """A program that is a function of its environment, on a machine nobody looks at."""
 
     def __init__(self, program: Callable[[dict[str, str]], Ran]) -> None:
         self.program = program
-        self.limits: list[tuple[float, float]] = []
+        self.limits: list[float] = []
 
-    def run(self, tweaks: Sequence[Tweak], seconds: float, quiet: float, sampled: bool) -> Ran:
-        gone = {one.name for one in tweaks}
-        self.limits.append((seconds, quiet))
-        return self.program({name: value for name, value in ENVIRON.items() if name not in gone})
+    def run(self, tweaks: Sequence[Tweak], seconds: float, sampled: bool) -> Ran:
+        self.limits.append(seconds)
+        return self.program(applied(ENVIRON, tweaks))
 
+    def explain(self, ran: Ran) -> None:
+        return None
 
-class Thoughtless(Session):
-    """Without a look at the machine."""
+    def tweaks(self) -> list[Tweak]:
+        return list(variables(ENVIRON))
 
-    def _think(self, ran: Ran) -> None:
-        assert self.base is not None
-        self.tweaks = weighed(variables(ENVIRON), self.base, ran.output, {})
-
-    def _loud(self) -> None:
-        pass
+    def source(self) -> str:
+        return ""
 
 
-def prove(program: Callable[[dict[str, str]], Ran], **how) -> tuple[Proof, Bench]:
-    bench = Bench(program)
-    session = Thoughtless(Plan(("train.py",), ENVIRON, "/", **how), bench)  # type: ignore[arg-type]
+def prove(program: Callable[[dict[str, str]], Ran], **how) -> tuple[Proof, World]:
+    world = World(program)
+    session = Session(Plan(("train.py",), ENVIRON, "/", **how), world, lambda text: None)
     session.go()
-    return proof_of(session), bench
+    return proof_of(session, {}, str), world
 
 
 def test_one_guilty_variable_is_proven():
@@ -65,7 +57,7 @@ def test_one_guilty_variable_is_proven():
     assert proof.causes[0].id == "env.setting"
     assert proof.causes[0].confidence >= 0.97
     assert proof.runs <= 9
-    assert said(proof.ending) == "RuntimeError: bad day"
+    assert (proof.ending.type, proof.ending.message) == ("RuntimeError", "bad day")
 
 
 def test_two_that_are_each_enough_to_fail_are_both_named():
@@ -143,18 +135,18 @@ def test_an_interruption_leaves_the_answer_so_far():
 
 def test_outliving_the_failure_counts_and_the_second_time_by_far():
     def program(environ: dict[str, str]) -> Ran:
-        return FAILS if "XLA_FLAGS" in environ else Ran(0, 0, 50.0, "step 1\n", stopped="time")
+        return FAILS if "XLA_FLAGS" in environ else Ran.of(0, 0, 50.0, "step 1\n", stopped="time")
 
-    proof, bench = prove(program)
+    proof, world = prove(program)
     assert proof.status == "proven"
     assert any("still running" in one.note for one in proof.experiments)
-    assert max(seconds for seconds, _ in bench.limits[2:]) >= 90
-    idle = Ran(0, 0, 20.0, "", stopped="time", busy=False)
+    assert max(seconds for seconds in world.limits[2:]) >= 90
+    idle = Ran.of(0, 0, 20.0, "", stopped="time", busy=False)
     assert prove(lambda environ: FAILS if "XLA_FLAGS" in environ else idle)[0].status == "open"
 
 
 def test_a_hang_can_be_proven_and_a_new_hang_is_no_success():
-    hangs = Ran(0, 0, 60.0, "waiting\n", stopped="hangs", busy=False)
+    hangs = Ran.of(0, 0, 60.0, "waiting\n", stopped="hangs", busy=False)
     proof, _ = prove(lambda environ: hangs if "XLA_FLAGS" in environ else RUNS, budget=5000.0)
     assert proof.status == "proven"
     assert proof.ending.kind == "timeout"
@@ -163,25 +155,25 @@ def test_a_hang_can_be_proven_and_a_new_hang_is_no_success():
 
 
 def test_success_by_a_text_or_by_time():
-    good, bad = Ran(0, 0, 1.0, "step 1", stopped="ok"), Ran(0, 0, 1.0, "cpu only")
+    good, bad = Ran.of(0, 0, 1.0, "step 1", stopped="ok"), Ran.of(0, 0, 1.0, "cpu only")
     proof, _ = prove(lambda environ: bad if "XLA_FLAGS" in environ else good, ok="step 1")
     assert proof.status == "proven"
-    assert "never printed" in said(proof.ending)
-    alive = Ran(0, 0, 9.0, "", stopped="time")
-    proof, bench = prove(lambda environ: FAILS if "XLA_FLAGS" in environ else alive, seconds=9.0)
+    assert "never printed" in proof.ending.message
+    alive = Ran.of(0, 0, 9.0, "", stopped="time")
+    proof, world = prove(lambda environ: FAILS if "XLA_FLAGS" in environ else alive, seconds=9.0)
     assert proof.status == "proven"
-    assert {seconds for seconds, _ in bench.limits} == {9.0}
+    assert set(world.limits) == {9.0}
 
 
 def test_a_silent_exit_is_compared_by_its_last_line():
     def program(environ: dict[str, str]) -> Ran:
-        return Ran(1, 0, 0.1, "cannot open model 12\n" if "XLA_FLAGS" in environ else "cannot open data\n")
+        return Ran.of(1, 0, 0.1, "cannot open model 12\n" if "XLA_FLAGS" in environ else "cannot open data\n")
 
     assert prove(program)[0].status == "open"
 
 
 def test_what_cannot_be_started_is_open():
-    proof, _ = prove(lambda environ: Ran(127, 0, 0.0, "", cannot="no such program"))
+    proof, _ = prove(lambda environ: Ran.of(127, 0, 0.0, "", cannot="no such program"))
     assert proof.status == "open"
 
 
@@ -229,7 +221,7 @@ def test_one_error_that_goes_on_telling_of_the_moment_is_one_failure():
             return RUNS
         others = "Process 12 has 6 MiB memory in use. " * (next(count) % 3)
         text = f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB. {others}\n"
-        return Ran(1, 0, 0.1, ERROR + text)
+        return Ran.of(1, 0, 0.1, ERROR + text)
 
     proof, _ = prove(program)
     assert proof.status == "proven"

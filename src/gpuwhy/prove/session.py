@@ -1,0 +1,235 @@
+"""One proof from the first run to the last: what is run when, within the budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from gpuwhy.answer.answer import Answer
+from gpuwhy.log.ending import Ending
+from gpuwhy.prove.counts import contradicted, counts, flaky, in_turn, proven, wanted
+from gpuwhy.prove.endings import Judged, brief, judge, said
+from gpuwhy.prove.proof import Once, Outcome, Plan, Tweak
+from gpuwhy.prove.search import Result, hunt
+from gpuwhy.prove.tweaks import named
+from gpuwhy.prove.weigh import doubt, weighed
+from gpuwhy.run.trial import Ran, touched_gpu
+
+KEEP = 3
+"""Runs that the search leaves for the confirmation."""
+CALM, OFTEN = 3, 7
+"""How often a program is run that did not fail, and one that fails at times."""
+CONFIRM, ROUNDS = 20, 3
+FIRST, MOMENT = 600.0, 5.0
+"""Seconds that the first run may take, and that each has however little of the budget is left."""
+LEAST_BUDGET, MOST_BUDGET, TIMES = 300.0, 1800.0, 30
+WORDS = {
+    "passes": "runs",
+    "same": "fails the same",
+    "other": "fails otherwise",
+    "unclear": "undecided",
+}
+_ASKS_GPU = ("cuda", "gpu", "nvidia")
+
+
+class SpentError(Exception):
+    """The budget is spent."""
+
+
+class World(Protocol):
+    """The program and its machine."""
+
+    def run(self, tweaks: Sequence[Tweak], seconds: float, sampled: bool) -> Ran:
+        """One trial; whatever was made for it is gone afterwards."""
+
+    def explain(self, ran: Ran) -> Answer:
+        """What the machine's facts and this output say together."""
+
+    def tweaks(self) -> Sequence[Tweak]:
+        """Everything that this machine and this program allow to change."""
+
+    def source(self) -> str:
+        """The text of the program."""
+
+
+class Session:
+    """The state of one proof; `page.proof_of` makes the Proof of it."""
+
+    def __init__(self, plan: Plan, world: World, say: Callable[[str], None]) -> None:
+        self.plan, self.world, self._say = plan, world, say
+        self.began = time.monotonic()
+        self.runs: list[Once] = []
+        self.base: Ending | None = None
+        self.bases: list[Ending] = []  # every way in which it failed as it is
+        self.first = 0.0  # seconds of the first run
+        self.touched = False  # the first run opened a GPU
+        self.answer: Answer | None = None
+        self.tweaks: list[Tweak] = []
+        self.found: tuple[Tweak, ...] = ()
+        self.turns: tuple[Tweak, ...] = ()  # each alone turns the failure into another one
+        self.share = 1.0  # of the change found among all weights
+        self.proven = self.interrupted = self.spent = False
+        self.left: list[str] = []  # what was not tried, and why
+        self.given: Ran | None = None  # a failure that was recorded before
+        self.more: list[Callable[[Session], None]] = []  # what follows where nothing was found
+
+    @property
+    def causes(self) -> dict[str, float]:
+        """The confidence of each cause that explain names."""
+        known = self.answer.causes if self.answer else ()
+        return {one.id: one.confidence for one in reversed(known)}
+
+    @property
+    def budget(self) -> float:
+        """All seconds of this proof."""
+        usual = min(MOST_BUDGET, max(LEAST_BUDGET, TIMES * self.first))
+        return self.plan.budget or usual
+
+    def go(self) -> None:
+        """Run until it is decided, the budget is spent, or somebody stops it."""
+        try:
+            self._steps()
+        except KeyboardInterrupt:
+            self.interrupted = True
+        except SpentError:
+            self.spent = True
+
+    def _steps(self) -> None:
+        if not self._fails():
+            return
+        if len(self.runs) == 1:
+            self.once((), "as it is")
+        if flaky(self.runs):
+            while len(self.runs) < OFTEN and self._left() > 0.6 * self.budget:
+                self.once((), "as it is")
+            return
+        for _ in range(ROUNDS):
+            self.hunted(self.tweaks)
+            if not self.found or self.proven:
+                break
+            doubtful = {one.id for one in self.found}
+            self.tweaks.sort(key=lambda one: (one.id in doubtful, -one.weight))
+            self.tweaks = [
+                replace(one, weight=one.weight / 100) if one.id in doubtful else one
+                for one in self.tweaks
+            ]
+        for step in self.more:
+            if not self.proven:
+                step(self)
+
+    def _fails(self) -> bool:
+        """Whether it fails at all; a success is tried again, for a failure that comes and goes."""
+        for _ in range(CALM):
+            given, self.given = self.given, None
+            once = self._kept((), given, "recorded") if given else self.once((), "as it is")
+            if once.outcome != "passes":
+                return once.outcome == "same"
+        return False
+
+    # Runs
+
+    def _left(self) -> float:
+        return self.budget - (time.monotonic() - self.began)
+
+    def once(self, tweaks: Sequence[Tweak], purpose: str, keep: int = 0) -> Once:
+        """One run; raises SpentError where the budget does not allow it any more."""
+        least = self.first * (1 + keep)
+        if len(self.runs) + keep >= self.plan.runs or (self.runs and self._left() < least):
+            raise SpentError
+        seconds = self._seconds(purpose)
+        allowed = min(seconds, max(MOMENT, self._left())) if self.runs else seconds
+        ran = self.world.run(tweaks, allowed, self.plan.gpu or not self.runs)
+        cut = ran.stopped == "time" and allowed < seconds
+        return self._kept(tweaks, ran._replace(stopped="budget") if cut else ran, purpose)
+
+    def _seconds(self, purpose: str) -> float:
+        """How long a run may take: a success has to outlive the failure, to confirm it by far."""
+        plan, first = self.plan, self.first
+        if self.base is None or plan.seconds:
+            return plan.seconds or plan.timeout or plan.budget or FIRST
+        if self.base.kind == "timeout" or plan.timeout:
+            return plan.timeout or first + 5.0
+        if plan.ok:
+            return max(3.0 * first, first + 60.0)
+        return max(3.0 * first, first + 90.0) if purpose == "confirm" else 1.5 * first + 45.0
+
+    def _kept(self, tweaks: Sequence[Tweak], ran: Ran, purpose: str) -> Once:
+        """What came of a run. The first failure is what everything is compared with; as it is,
+        whatever the program says is its failure.
+        """
+        judged = judge(ran, self.plan, self.bases, self._away(tweaks, ran))
+        if ran.stopped == "budget":
+            judged = Judged("unclear", judged.ending, "stopped: the budget is spent")
+        elif not tweaks and self.bases and judged.outcome == "other":
+            self.bases.append(judged.ending)
+            judged = Judged("same", judged.ending, f"in another way: {brief(judged.ending)}")
+        ended = f"left {', '.join(ran.left[:3])} running: ended" if ran.left else ""
+        recorded = "as it was recorded" if purpose == "recorded" else ""
+        note = "; ".join(filter(None, (recorded, judged.note, ended)))
+        seconds = ran.ended.seconds
+        once = Once(tuple(tweaks), judged.outcome, judged.ending, seconds, purpose, note)
+        self.runs.append(once)
+        first = self.base is None and once.outcome == "same"
+        word = "fails" if first else WORDS[once.outcome]
+        self._say(f"run {len(self.runs)}: {named(tweaks)}: {word} ({seconds:.1f} s)")
+        if first:
+            self.base, self.bases, self.first = once.ending, [once.ending], seconds
+            self.touched = touched_gpu(ran) is True
+            self.answer = self.world.explain(ran)
+            source, environ = self.world.source(), self.plan.environ
+            self.tweaks = weighed(
+                self.world.tweaks(), once.ending, ran.output, self.causes, source, environ
+            )
+        return once
+
+    def _away(self, tweaks: Sequence[Tweak], ran: Ran) -> str:
+        """Why a success is none: it stayed away from the GPU that it used or asked for before."""
+        if not self.plan.gpu or not tweaks or touched_gpu(ran) is not False:
+            return ""
+        names = (one.name for one in tweaks if one.kind == "unset" and "PATH" not in one.name)
+        values = [self.plan.environ.get(name, "").lower() for name in names]
+        asked = any(word in value for value in values for word in _ASKS_GPU)
+        return "it ran, but without the GPU" if asked or self.touched else ""
+
+    # Experiments
+
+    def hunted(self, tweaks: Sequence[Tweak]) -> None:
+        """The smallest change among these, confirmed."""
+        asking = hunt(tweaks, doubt(self.causes, tweaks))
+        try:
+            experiment = next(asking)
+            while True:
+                once = self.once(experiment, "search", KEEP)
+                outcome: Outcome = "same" if once.outcome == "unclear" else once.outcome
+                experiment = asking.send(Result(outcome, said(once.ending)))
+        except StopIteration as end:
+            self.found, self.turns = end.value.tweaks, (*self.turns, *end.value.turns)
+        if self.found:
+            total = sum(one.weight for one in tweaks) or 1.0
+            self.share = max(one.weight for one in self.found) / total
+            self.proven = self._confirmed(self.found)
+
+    def _confirmed(self, change: Sequence[Tweak]) -> bool:
+        """In turn with the change and without; False where it does not hold."""
+        key = frozenset(one.id for one in change)
+        for _ in range(CONFIRM):
+            lost = any(one.outcome == "other" for one in self.runs if one.key == key)
+            if proven(self.runs, key, self.first, self.share):
+                return True
+            if lost or contradicted(self.runs, key) or flaky(self.runs):
+                return False
+            self.once(() if self._plain_next(key) else change, "confirm")
+        return False
+
+    def _plain_next(self, key: frozenset[str]) -> bool:
+        """Whether it is the turn of the program as it is."""
+        failed = counts(self.runs, key).failed[0]
+        if failed < wanted(key, self.first, self.share)[0]:
+            return True
+        if in_turn(self.runs, key) or self.runs[-1].outcome != "passes":
+            return False
+        first = next(n for n, one in enumerate(self.runs) if one.outcome == "passes")
+        return not any(one.outcome == "same" and not one.key for one in self.runs[first:])

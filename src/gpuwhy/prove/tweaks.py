@@ -1,0 +1,180 @@
+"""What can be done otherwise here, each with its weight: variables, limits, files, settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from gpuwhy.answer.answer import Answer
+from gpuwhy.machine.live import permitted
+from gpuwhy.prove.proof import Change, Kind, Plan, Tweak
+from gpuwhy.prove.tables import causes_of, tables, usual
+
+STEERING, UNKNOWN, OF_PATH = 1.0, 0.12, 0.1
+"""How likely a variable is that steers the stack, one that nobody knows, an entry of PATH."""
+ADVISED, SHADOW, LIMITED, USUAL = 20.0, 8.0, 5.0, 0.03
+"""How likely what `explain` advises is, a file beside the program, a limit, one of every system."""
+MOST_FILES = 1 << 20
+"""What a kernel allows one process by default, root too."""
+
+
+def split(name: str, value: str) -> list[str]:
+    """The entries of a variable that is a list; one entry for the others."""
+    between = tables().lists.get(name)
+    return [one for one in re.split(f"[{between}]", value) if one] if between else [value]
+
+
+def without(name: str, value: str, gone: Collection[str]) -> str | None:
+    """The value without some entries; None where nothing is left."""
+    kept = [one for one in split(name, value) if one not in gone]
+    return tables().lists[name][0].join(kept) if kept else None
+
+
+def variables(environ: Mapping[str, str], needed: Collection[str] = ()) -> Iterator[Tweak]:
+    """Each variable left out, and each entry of a list; `needed` are folders of PATH that the
+    program itself comes from.
+    """
+    steering = permitted(dict(environ))
+    for name, value in environ.items():
+        parts, known = list(dict.fromkeys(split(name, value))), usual(name)
+        weight = known if known is not None else STEERING if name in steering else UNKNOWN
+        if name == "PATH":
+            parts = [one for one in parts if one not in tables().system and one not in needed]
+            weight *= OF_PATH
+        elif name in tables().kept:
+            continue
+        elif len(parts) < 2:
+            yield unset(name, weight)
+            continue
+        for one in parts:
+            key, text = f"drop {name} {one}", f"without {one} in {name}"
+            share, command = weight / len(parts) ** 0.5, f"take {one} out of {name}"
+            yield Tweak(key, "drop", text, name, one, causes_of(name), share, command)
+
+
+def unset(name: str, weight: float, causes: tuple[str, ...] = ()) -> Tweak:
+    """A variable left out as a whole."""
+    key, causes = f"unset {name}", causes or causes_of(name)
+    return Tweak(key, "unset", f"without {name}", name, "", causes, weight, key)
+
+
+def limits(plan: Plan) -> Iterator[Tweak]:
+    """Each soft limit raised to the hard one, and with the right to beyond that; -1 is none."""
+    for name, (soft, hard) in plan.limits.items():
+        if soft == -1 or (soft == hard and not plan.may_exceed):
+            continue
+        row, causes = tables().limits[name], ("env.limit", "memory.host")
+        most = hard if soft != hard else MOST_FILES if name == "nofile" else -1
+        told = "no limit" if most == -1 else f"{most:,}"
+        text = f"with the limit on {row.words} raised from {soft:,} to {told}"
+        command = f"ulimit {row.flag} {'unlimited' if most == -1 else most // row.unit}"
+        weight = USUAL if soft >= row.usual else LIMITED
+        one = Tweak(f"limit {name}", "limit", text, name, "", causes, weight, command)
+        yield replace(one, limit=(most, most))
+
+
+def hard_limits(plan: Plan) -> list[str]:
+    """Limits that somebody set and nobody can raise from here, in words."""
+    rows = tables().limits
+    return [
+        f"the limit on {rows[name].words} ({soft:,}) is a hard one and cannot be raised from here:"
+        " it was not tested"
+        for name, (soft, hard) in plan.limits.items()
+        if soft == hard != -1 and not plan.may_exceed and soft < rows[name].usual
+    ]
+
+
+def shadows(paths: Iterable[str]) -> Iterator[Tweak]:
+    """Files and folders beside the program that stand in for a module of another."""
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        causes, command = ("env.shadowed",), f"mv {path} {folder}/my_{name}"
+        yield Tweak(f"hide {path}", "hide", f"without {path}", "", path, causes, SHADOW, command)
+
+
+def settings(environ: Mapping[str, str], gpus: int) -> Iterator[Tweak]:
+    """The rows that fit here. One that sets what the user has set is tried alone: together with
+    leaving that one out it would hide which of the two helps.
+    """
+    for row in tables().remedy:
+        if gpus >= row.gpus and any(environ.get(name) != to for name, to in row.sets.items()):
+            yield replace(row, joins=row.joins and not row.sets.keys() & environ.keys())
+
+
+def advised(answer: Answer, environ: Mapping[str, str]) -> Iterator[Tweak]:
+    """What `explain` advises, as far as a rerun can try it: variables that are set or unset."""
+    pairs = ((cause, fix) for cause in answer.causes for fix in cause.fixes)
+    for cause, fix in pairs:
+        weight, causes = ADVISED * cause.confidence, (cause.id,)
+        for one in msgspec.to_builtins(fix.action):
+            if one["action"] == "unset" and not one.get("entry"):
+                gone = (name for name in one["names"] if name in environ)
+                yield from (unset(name, weight, causes) for name in gone)
+            elif one["action"] == "set" and one.get("kind", "variable") == "variable":
+                name, key = one["name"], f"{one['name']}={one['to']}"
+                tweak = Tweak(key, "set", f"with {key}", "", "", causes, weight, fix.command)
+                yield replace(tweak, sets={name: one["to"]}, joins=name not in environ)
+
+
+# Several tweaks as one change
+
+
+def applied(environ: Mapping[str, str], tweaks: Iterable[Tweak]) -> dict[str, str]:
+    """The environment with the tweaks: first what goes, then what comes."""
+    chosen, out = list(tweaks), dict(environ)
+    for name, entries in dropped(chosen).items():
+        left = without(name, out.pop(name, ""), entries)
+        out.update({} if left is None else {name: left})
+    for one in of(chosen, "unset"):
+        out.pop(one.name, None)
+    for one in chosen:
+        out.update(one.sets)
+    return out
+
+
+def of(tweaks: Iterable[Tweak], kind: Kind) -> list[Tweak]:
+    """Those of one kind."""
+    return [one for one in tweaks if one.kind == kind]
+
+
+def dropped(tweaks: Iterable[Tweak]) -> dict[str, tuple[str, ...]]:
+    """By variable, the entries that go."""
+    out: dict[str, tuple[str, ...]] = {}
+    for one in of(tweaks, "drop"):
+        out[one.name] = (*out.get(one.name, ()), one.value)
+    return out
+
+
+def in_words(tweaks: Sequence[Tweak], environ: Mapping[str, str]) -> list[Tweak]:
+    """The tweaks as they are told: a list whose every entry goes is a variable that is not set."""
+    lists = dropped(tweaks).items()
+    whole = {name for name, gone in lists if not without(name, environ.get(name, ""), gone)}
+    told = [unset(one.name, one.weight) if one.name in whole else one for one in tweaks]
+    return list({one.id: one for one in told}.values())
+
+
+def change_of(tweaks: Sequence[Tweak], environ: Mapping[str, str]) -> Change:
+    """The tweaks as one change."""
+    whole = in_words(tweaks, environ)
+    sets = {name: value for one in whole for name, value in one.sets.items()}
+    most = {one.name: one.limit[0] for one in of(whole, "limit")}
+    return Change(
+        text=" and ".join(one.text for one in whole),
+        unset=tuple(one.name for one in of(whole, "unset")),
+        set={name: value.replace("{fresh}", "A_FRESH_FOLDER") for name, value in sets.items()},
+        drop=dropped(tweaks),
+        limits={name: "unlimited" if top == -1 else str(top) for name, top in most.items()},
+        packages={one.name: one.value for one in of(whole, "package")},
+        hide=tuple(one.value for one in of(whole, "hide")),
+        command="; ".join(filter(None, dict.fromkeys(one.command for one in whole))),
+    )
+
+
+def named(tweaks: Sequence[Tweak]) -> str:
+    """What was changed, in few words."""
+    if len(tweaks) <= 3:
+        return " and ".join(one.text for one in tweaks) or "as it is"
+    return f"{tweaks[0].text} and {len(tweaks) - 1} other changes"
