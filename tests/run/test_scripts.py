@@ -13,11 +13,11 @@ from gpuwhy.run.written import elsewhere
 
 def test_variables_that_a_job_script_and_the_program_set(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    texts = dict(
-        job_sh="# export NCCL_DEBUG=INFO\nexport CUDA_VISIBLE_DEVICES='9'\nJAX_PLATFORMS=cpu python3 main.py --x=1\n"
+    texts = {
+        "job_sh": "# export NCCL_DEBUG=INFO\nexport CUDA_VISIBLE_DEVICES='9'\nJAX_PLATFORMS=cpu python3 main.py --x=1\n"
         "export LD_PRELOAD=$HOME/hook.so AWS_SECRET=no\n",
-        main_py="import os\nos.environ['XLA_FLAGS'] = '--xla_x=1'\nif cpu:\n    os.environ['TF_X'] = '1'\n",
-    )
+        "main_py": "import os\nos.environ['XLA_FLAGS'] = '--xla_x=1'\nif cpu:\n    os.environ['TF_X'] = '1'\n",
+    }
     for name, text in texts.items():
         (tmp_path / name.replace("_", ".")).write_text(text)
     assert settings(["bash", "job.sh"]) == (
