@@ -149,13 +149,16 @@ def after_failure(answer: Answer, facts: Facts, by_machine: Answer) -> Answer:
         head, causes = seen.because[0].text, (named, *answer.causes[1:])
         answer = replace(answer, headline=head, causes=causes)
     first = answer.causes[0] if answer.causes else None
-    silent = answer.ending is None or answer.ending.kind in ("exit", "signal")
-    if first is None and silent and answer.verdict in ("unrecognised", "healthy"):
+    kind = answer.ending.kind if answer.ending else "exit"
+    guessed = first is not None and first.id == NOT_GPU and answer.verdict == "undecided"
+    unknown = first is None and answer.verdict in ("unrecognised", "healthy")
+    if (unknown and kind in ("exit", "signal")) or (guessed and kind == "signal"):
         why = "nothing it printed says why"
         if value_or(run.signal, "") == "SIGKILL" and value_or(run.oom_kills, -1) == 0:
             why = "the kernel killed nothing for memory: somebody, or a job's limit, sent it"
         head = f"{how_it_ended(run)}; {why}"
-        return replace(answer, headline=head, status="unknown", verdict="unrecognised")
+        told = replace(answer, headline=head, status="unknown", causes=())
+        return replace(told, verdict="unrecognised", question=None)
     asks = first is not None and first.id.split(".")[0] in tables().words["asks_gpu"]
     if first is None or not asks or not isinstance(gpu_present(facts), Absent):
         return answer
