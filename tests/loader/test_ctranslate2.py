@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.loader.frameworks import _ctranslate2
+from gpuwhy.loader.frameworks import _plain
 from gpuwhy.facts.fact import Fact, Known, Source
+from gpuwhy.facts.facts import Facts
 
 
 class Folder:
@@ -30,7 +31,8 @@ class Folder:
 )  # fmt: skip
 def test_the_extension_is_opened(name: str, opened: bool) -> None:
     asked: list[str] = []
-    world = SimpleNamespace(machine=Folder("__init__.py", name))
-    process: Any = SimpleNamespace(world=world, loaded=[], dlopen=lambda path: asked.append(path))
-    _ctranslate2(process, SimpleNamespace(), SimpleNamespace(path="/venv/ctranslate2"))  # type: ignore[arg-type]
+    machine = Folder("__init__.py", name)
+    process: Any = SimpleNamespace(machine=machine, loaded=[], dlopen=lambda path: asked.append(path))
+    framework: Any = SimpleNamespace(path="/venv/ctranslate2", name="ctranslate2")
+    _plain(process, Facts(), framework)
     assert asked == ([f"/venv/ctranslate2/{name}"] if opened else [])

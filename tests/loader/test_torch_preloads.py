@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.loader.frameworks import _torch_preloads
+from gpuwhy.loader.frameworks import torch_preloads
 from gpuwhy.facts.fact import Fact, Known, Source, Unknown
 
 HERE = Source("file", "test")
@@ -39,7 +39,7 @@ class Text:
 
 def preloads(text: str, mapped: str = WHEEL, failed: bool = False, old: bool = False) -> tuple[list[Any], bool]:
     process: Any = SimpleNamespace(world=SimpleNamespace(machine=Text(text, old)), loaded=[SimpleNamespace(path=mapped)])
-    return _torch_preloads(process, SimpleNamespace(path="/venv/torch"), failed)  # type: ignore[arg-type]
+    return torch_preloads(process, SimpleNamespace(path="/venv/torch"), failed)  # type: ignore[arg-type]
 
 
 def maps(word: str) -> str:

@@ -22,7 +22,7 @@ from gpuwhy.loader.windows import (
     split_path,
     tidy,
 )
-from gpuwhy.loader.windows_added import added_at_start
+from gpuwhy.loader.windows_frameworks import added_at_start
 from gpuwhy.loader.windows_process import WindowsProcess
 from gpuwhy.facts.fact import NOT_OBSERVED, Absent, Known, Unknown, known
 from gpuwhy.facts.environment import Environment, Python, Site
@@ -369,14 +369,14 @@ def test_symbols_that_the_loaded_copy_lacks(disk):
 )
 def test_the_driver_by_its_file_version(disk, version, driver):
     disk.put(f"{trees.SYSTEM}/nvcuda.dll", pe(version=version))
-    (found,) = loads.libcuda(disk.machine(PATH="x"), WINDOWS).need() or ()
+    (found,) = loads.driver_library("LIBCUDA", disk.machine(PATH="x"), WINDOWS).need() or ()
     assert (found.version.need(), str(found.found), found.kind) == (driver, "System32", "driver")
 
 
 def test_a_machine_without_the_driver(tmp_path):
     host = trees.windows(tmp_path, driver="").machine(PATH="x")
-    assert loads.libcuda(host, WINDOWS).need() == ()
-    assert loads.libnvml(host, WINDOWS).need() == ()
+    assert loads.driver_library("LIBCUDA", host, WINDOWS).need() == ()
+    assert loads.driver_library("LIBNVML", host, WINDOWS).need() == ()
 
 
 @pytest.mark.parametrize(

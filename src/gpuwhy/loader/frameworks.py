@@ -15,20 +15,28 @@ from msgspec import structs
 from gpuwhy.facts.fact import Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
+from gpuwhy.facts.libraries import LibraryCopy
 from gpuwhy.facts.loads import Found, Rule
 from gpuwhy.loader.glibc import World
 from gpuwhy.loader.outcome import other
-from gpuwhy.loader.pathfinder import by_pathfinder
 from gpuwhy.loader.process import Loaded, Process
 from gpuwhy.loader.systems import CUDNN_PARTS, names, site_paths
 
-_TORCH_PAIR = re.compile(r'"(\w+)"[,:] *"(lib[\w-]+\.so)')
-_TORCH_CALL = re.compile(r'_preload_cuda_(?:deps|lib)\("(\w+)", *"(lib[\w-]+\.so)')
-_MAY_MISS = "required=False"
-_TORCH_ALL = re.compile(r"_preload_cuda_deps\((?:required=False)?\)")
-_TORCH_MAPS = re.compile(r'if "([^"]+)" not in _maps')
-_JAX_LOAD = re.compile(r'^\s*_load\("(\w+)", \[(.*)\]\)')
-_QUOTED = re.compile(r'"([^"]+)"')
+_BY_THEMSELVES = (
+    *("paddle", "mxnet", "bitsandbytes", "flash_attn", "xformers", "vllm", "triton"),
+    *("tensorflow", "onnxruntime", "ctranslate2"),
+)
+"""They open nothing of NVIDIA's wheels by path."""
+_EXTENSIONS = {
+    "tensorflow": (("python/", r"_pywrap_tensorflow(_internal)?\.so$"),),
+    "onnxruntime": (
+        ("capi/", r"onnxruntime_pybind11_state.*so$"),
+        ("capi/", r"libonnxruntime_providers_shared\.so$"),
+        ("capi/", r"libonnxruntime_providers_cuda\.so$"),
+    ),
+    "ctranslate2": (("", r"(_ext|translator)\..*so$"),),  # before 2.0: translator
+}
+"""The files that an import opens by path, which then open CUDA by name."""
 
 
 def run(world: World, facts: Facts, framework: Framework) -> Process:
@@ -36,8 +44,8 @@ def run(world: World, facts: Facts, framework: Framework) -> Process:
     process = Process(world)
     interpreter = facts.environment.python
     if isinstance(interpreter, Known):
-        program = world.machine.real(interpreter.value.path)
-        process.start(program.value if isinstance(program, Known) else interpreter.value.path)
+        program = interpreter.value.path
+        process.start(value_or(world.machine.real(program), program))
     _WAYS.get(framework.name, _plain)(process, facts, framework)
     _open_listed(process, framework)
     _cudnn_parts(process)
@@ -50,6 +58,9 @@ def _plain(process: Process, facts: Facts, framework: Framework) -> None:
     """A framework without a way of its own. Packages that are not known may open NVIDIA's wheels
     themselves: what is installed there counts as found.
     """
+    for folder, match in _EXTENSIONS.get(framework.name, ()):
+        for path in names(process.machine, f"{framework.path}/{folder}".rstrip("/"), match):
+            process.dlopen(path)
     if framework.name in _BY_THEMSELVES:
         return
     copies = value_or(facts.libraries.copies, ())
@@ -59,20 +70,23 @@ def _plain(process: Process, facts: Facts, framework: Framework) -> None:
             process.dlopen(wheels[one.name], rule=other("from NVIDIA's wheels"))
 
 
-_BY_THEMSELVES = (
-    *("paddle", "mxnet", "tensorrt", "ctranslate2", "bitsandbytes"),
-    *("flash_attn", "xformers", "vllm", "triton"),
-)
+# ---------------------------------------------------------------- PyTorch
+
+_TORCH_PAIR = re.compile(r'"(\w+)"[,:] *"(lib[\w-]+\.so)')
+_TORCH_CALL = re.compile(r'_preload_cuda_(?:deps|lib)\("(\w+)", *"(lib[\w-]+\.so)')
+_MAY_MISS = "required=False"
+_TORCH_ALL = re.compile(r"_preload_cuda_deps\((?:required=False)?\)")
+_TORCH_MAPS = re.compile(r'if "([^"]+)" not in _maps')
 
 
 def _torch(process: Process, facts: Facts, framework: Framework) -> None:
     """libtorch_global_deps; in releases that do so, NVIDIA's wheels by path; the extension."""
-    machine = process.world.machine
+    machine = process.machine
     file, first = f"{framework.path}/__init__.py", f"{framework.path}/lib/libtorch_global_deps.so"
     named = value_or(machine.lines(file, "libtorch_global_deps"), ("not seen",))
     deps = process.dlopen(first) if named else None  # 1.0 to 1.4 have no such library
     failed = process.closed(deps) if deps else False
-    pairs, needed = _torch_preloads(process, framework, failed)
+    pairs, needed = torch_preloads(process, framework, failed)
     for folder, stem in pairs:
         path = _wheel_library(process, facts, framework, folder, stem)
         if path:
@@ -86,7 +100,7 @@ def _torch(process: Process, facts: Facts, framework: Framework) -> None:
         process.dlopen(path)
 
 
-def _torch_preloads(
+def torch_preloads(
     process: Process, framework: Framework, failed: bool
 ) -> tuple[list[tuple[str, str]], bool]:
     """What torch's own text preloads, and whether it stops at the first that is missing.
@@ -105,9 +119,7 @@ def _torch_preloads(
         return [], True
     at_once = _pairs(_TORCH_CALL, (line for line in lines if _MAY_MISS not in line))
     whole = next(filter(_TORCH_ALL.search, lines), "")
-    if at_once or not whole:
-        return at_once, True
-    return every, _MAY_MISS not in whole
+    return (at_once, True) if at_once or not whole else (every, _MAY_MISS not in whole)
 
 
 def _pairs(expression: re.Pattern[str], lines: Iterable[str]) -> list[tuple[str, str]]:
@@ -128,82 +140,49 @@ def _wheel_library(
     process: Process, facts: Facts, framework: Framework, folder: str, stem: str
 ) -> str:
     """What torch's glob finds first on sys.path: nvidia/<folder>/lib, then nvidia/cuNN/lib."""
-    cuda = framework.built_for_cuda
-    major = cuda.value.split(".")[0] if isinstance(cuda, Known) else "0"
+    major = value_or(framework.built_for_cuda, "0").split(".")[0]
     for site in site_paths(facts):
         for place in (f"nvidia/{folder}/lib", f"nvidia/cu{major}/lib", f"{folder}/lib"):
-            found = names(process.world.machine, f"{site}/{place}", re.escape(stem) + r"\..*[0-9]$")
+            found = names(process.machine, f"{site}/{place}", re.escape(stem) + r"\..*[0-9]$")
             if found:
                 return found[0]
     return ""
 
 
-def _tensorflow(process: Process, facts: Facts, framework: Framework) -> None:
-    """The Python extension, which needs the framework library; that one opens CUDA by name."""
-    for path in names(
-        process.world.machine, f"{framework.path}/python", r"_pywrap_tensorflow(_internal)?\.so$"
-    ):
-        process.dlopen(path)
+# ---------------------------------------------------------------- others
+
+_JAX_LOAD = re.compile(r'^\s*_load\("(\w+)", \[(.*)\]\)')
+_QUOTED = re.compile(r'"([^"]+)"')
 
 
-def _jax(process: Process, facts: Facts, framework: Framework) -> None:
+def _jax(process: Process, facts: Facts, _framework: Framework) -> None:
     """The plugin's own list of nvidia wheels, loaded by path; then the plugin."""
-    machine = process.world.machine
+    machine = process.machine
     for site in site_paths(facts):
         for folder in names(machine, f"{site}/jax_plugins", r"xla_cuda\d+$"):
-            listed = machine.lines(f"{folder}/__init__.py", '_load("')
-            for line in value_or(listed, ()):
-                match = _JAX_LOAD.match(line)
-                for name in _QUOTED.findall(match.group(2)) if match else ():
-                    path = f"{site}/nvidia/{match.group(1)}/lib/{name}" if match else ""
+            lines = value_or(machine.lines(f"{folder}/__init__.py", '_load("'), ())
+            for match in filter(None, map(_JAX_LOAD.match, lines)):
+                for name in _QUOTED.findall(match[2]):
+                    path = f"{site}/nvidia/{match[1]}/lib/{name}"
                     if isinstance(machine.stat(path), Known):
                         process.dlopen(path, rule=Found(Rule.PRELOADED, f"{folder}/__init__.py"))
             process.dlopen(f"{folder}/xla_cuda_plugin.so")
 
 
-def _onnxruntime(process: Process, facts: Facts, framework: Framework) -> None:
-    """The extension, then the CUDA provider by path."""
-    machine = process.world.machine
-    for match in (
-        r"onnxruntime_pybind11_state.*so$",
-        r"libonnxruntime_providers_(shared|cuda)\.so$",
-    ):
-        for path in reversed(names(machine, f"{framework.path}/capi", match)):
-            process.dlopen(path)
-
-
-def _cupy(process: Process, facts: Facts, framework: Framework) -> None:
-    """CuPy 14 has cuda-pathfinder open each library before the module that needs it."""
-    text = f"{framework.path.rpartition('/')[0]}/cupy_backends/cuda/libs/__init__.py"
-    lines = process.world.machine.lines(text, "load_nvidia_dynamic_lib")
-    found = bool(value_or(lines, ()))
-    if isinstance(lines, Unknown):  # a recording that did not ask
-        found = int(framework.version.partition(".")[0] or 0) >= 14
-    if found:
-        for one in value_or(framework.opens, ()):
-            by_pathfinder(process, facts, one.name)
-
-
-def _ctranslate2(process: Process, facts: Facts, framework: Framework) -> None:
-    """The extension (before 2.0: translator), whose RPATH leads to what the wheel brings."""
-    for path in names(process.world.machine, framework.path, r"(_ext|translator)\..*so$"):
-        process.dlopen(path)
-
-
-def _tensorrt(process: Process, facts: Facts, framework: Framework) -> None:
+def _tensorrt(process: Process, _facts: Facts, framework: Framework) -> None:
     """Its own text opens what lies beside it and in the wheel with the libraries."""
     site = framework.path.rpartition("/")[0]
     for one in value_or(framework.opens, ()):
         for folder in (f"{site}/tensorrt_libs", framework.path):
-            if isinstance(process.world.machine.stat(f"{folder}/{one.name}"), Known):
+            if isinstance(process.machine.stat(f"{folder}/{one.name}"), Known):
                 rule = Found(Rule.PRELOADED, f"{folder}/__init__.py")
                 process.dlopen(f"{folder}/{one.name}", rule=rule)
                 break
 
 
-def _numba(process: Process, facts: Facts, framework: Framework) -> None:
+def _numba(process: Process, facts: Facts, _framework: Framework) -> None:
     """Numba's search for NVVM: CUDA_HOME, conda, /usr/local/cuda; with numba-cuda, wheels too."""
-    machine = process.world.machine
+    machine = process.machine
     environ, python = value_or(machine.environ(), {}), value_or(facts.environment.python, None)
     roots = [environ.get("CUDA_HOME", ""), environ.get("CUDA_PATH", "")]
     roots += [python.prefix if python else "", "/usr/local/cuda"]
@@ -211,67 +190,124 @@ def _numba(process: Process, facts: Facts, framework: Framework) -> None:
     if any(one.name == "numba-cuda" for one in value_or(facts.environment.packages, ())):
         parts = ("cuda_nvcc/nvvm/lib64", "cu13/lib", "cu13/nvvm/lib64")
         folders += [f"{site}/nvidia/{part}" for site in site_paths(facts) for part in parts]
-    for folder in folders:
-        found = names(machine, folder, r"libnvvm\.so(\.\d+)*$")
-        if found:
-            _opened_as(process, found[0], "libnvvm.so")
-            return
-
-
-def _opened_as(process: Process, path: str, name: str) -> None:
-    """Open a file that a framework found; one that glibc refuses is missing by its plain name."""
+    found = [path for one in folders for path in names(machine, one, r"libnvvm\.so(\.\d+)*$")]
     before = len(process.missing)
-    process.dlopen(path, rule=other("Numba's own search"))
-    for number in range(before, len(process.missing)):
-        if process.missing[number].name == path:
-            process.missing[number] = structs.replace(process.missing[number], name=name)
+    if found:
+        process.dlopen(found[0], rule=other("Numba's own search"))
+    process.missing[before:] = [  # one that glibc refuses is missing by its plain name
+        structs.replace(one, name="libnvvm.so") if one.name == found[0] else one
+        for one in process.missing[before:]
+    ]
+
+
+# ---------------------------------------------------------------- CuPy and cuda-pathfinder
+
+FROM_WHEELS = other("cuda-pathfinder, from NVIDIA's wheels")
+_FROM_CONDA = other("cuda-pathfinder, from CONDA_PREFIX")
+_FROM_CUDA_PATH = other("cuda-pathfinder, from CUDA_PATH")
+
+
+def _cupy(process: Process, facts: Facts, framework: Framework) -> None:
+    """CuPy 14 has cuda-pathfinder open each library before the module that needs it."""
+    text = f"{framework.path.rpartition('/')[0]}/cupy_backends/cuda/libs/__init__.py"
+    lines = process.machine.lines(text, "load_nvidia_dynamic_lib")
+    found = bool(value_or(lines, ()))
+    if isinstance(lines, Unknown):  # a recording that did not ask
+        found = int(framework.version.partition(".")[0] or 0) >= 14
+    for one in value_or(framework.opens, ()) if found else ():
+        _by_pathfinder(process, facts, one.name)
+
+
+def _by_pathfinder(process: Process, facts: Facts, name: str) -> Loaded | None:
+    """What is loaded where cuda-pathfinder is asked: NVIDIA's wheels first, then conda's prefix;
+    without one the loader's own search, and last `CUDA_PATH` or `CUDA_HOME`.
+    """
+    found = process.get(name)
+    if found is not None and not process.closed(found):
+        return found
+    early = _wheel(facts, name) or _below(process, ("CONDA_PREFIX",), name)
+    if early:
+        return _opened(process, facts, early, FROM_WHEELS if "/nvidia/" in early else _FROM_CONDA)
+    gaps = len(process.missing)
+    found = process.dlopen(name, None)
+    late = _below(process, ("CUDA_PATH", "CUDA_HOME"), name) if found is None else ""
+    if not late:
+        return found
+    del process.missing[gaps:]
+    return _opened(process, facts, late, _FROM_CUDA_PATH)
+
+
+def _opened(process: Process, facts: Facts, path: str, rule: Found) -> Loaded | None:
+    """A file by its path, after what it needs of its kind."""
+    elf = process.machine.elf(path)
+    for need in elf.value.needed if isinstance(elf, Known) else ():
+        if _wheel(facts, need):
+            _by_pathfinder(process, facts, need)
+    return process.dlopen(path, None, rule)
+
+
+def _wheel(facts: Facts, name: str) -> str:
+    """The file of NVIDIA's wheels that it takes: of CUDA 13 and newer first, then by release."""
+    copies = value_or(facts.libraries.copies, ())
+    copies = tuple(one for one in copies if one.where == "wheel" and "/nvidia/" in one.path)
+    stem = name.partition(".so")[0]
+    same = [one for one in copies if one.name.partition(".so")[0] == stem]
+    return max(same, key=_rank).path if same else ""
+
+
+def _rank(copy: LibraryCopy) -> tuple[bool, int]:
+    number = re.search(r"\.so\.(\d+)", copy.name)
+    return "/nvidia/cu1" in copy.path, int(number[1]) if number else 0
+
+
+def _below(process: Process, variables: tuple[str, ...], name: str) -> str:
+    """The file of that name below the folder that a variable names."""
+    environ = value_or(process.machine.environ(), {})
+    roots = [root for one in variables if (root := environ.get(one, ""))]
+    paths = [f"{root}/{place}/{name}" for root in roots for place in ("lib64", "lib")]
+    return next((path for path in paths if isinstance(process.machine.stat(path), Known)), "")
 
 
 _WAYS: dict[str, Callable[[Process, Facts, Framework], None]] = {
     "torch": _torch,
-    "tensorflow": _tensorflow,
     "jax": _jax,
-    "onnxruntime": _onnxruntime,
     "cupy": _cupy,
     "numba": _numba,
-    "ctranslate2": _ctranslate2,
     "tensorrt": _tensorrt,
 }
+
+# ---------------------------------------------------------------- what follows
 
 
 def _open_listed(process: Process, framework: Framework) -> None:
     """The libraries that the framework asks for by name, each from the file that asks."""
-    opened = value_or(framework.opens, ())
     gone = {one.name for one in process.missing}
-    for one in opened:
-        if one.name in gone:
-            continue
-        asker = next((x for x in process.loaded if x.path == one.by), None)
-        process.dlopen(one.name, asker or process.dlopen(one.by))
-
-
-def _bundled(process: Process, major: str) -> Loaded | None:
-    """cuDNN's shim as wheels rename it that bring it: libcudnn-74a4c495.so.9.1.0."""
-    name = re.compile(rf"libcudnn-\w+\.so\.{major}\b")
-    return next((one for one in process.loaded if name.match(one.name)), None)
+    for one in value_or(framework.opens, ()):
+        if one.name not in gone:
+            asker = next((x for x in process.loaded if x.path == one.by), None)
+            process.dlopen(one.name, asker or process.dlopen(one.by))
 
 
 def _cudnn_parts(process: Process) -> None:
-    """What the cuDNN shim opens from itself."""
+    """What the cuDNN shim opens from itself; wheels that bring it rename it:
+    libcudnn-74a4c495.so.9.1.0.
+    """
     for major, parts in CUDNN_PARTS.items():
-        shim = process.get(f"libcudnn.so.{major}") or _bundled(process, major)
+        bundled = re.compile(rf"libcudnn-\w+\.so\.{major}\b")
+        renamed = (one for one in process.loaded if bundled.match(one.name))
+        shim = process.get(f"libcudnn.so.{major}") or next(renamed, None)
         for part in parts.split() if shim else ():
             process.dlopen(f"libcudnn_{part}.so.{major}", shim)
 
 
 def _nvrtc_builtins(process: Process) -> None:
     """What NVRTC opens at its first compilation: beside it, or by a name with its release."""
+    machine = process.machine
     for nvrtc in [one for one in process.loaded if re.match(r"libnvrtc\.so\.\d", one.name)]:
-        real = value_or(process.machine.real(nvrtc.path), nvrtc.path)
-        told = value_or(process.machine.cuda_version(nvrtc.path), "") or real.rpartition(".so.")[2]
+        real = value_or(machine.real(nvrtc.path), nvrtc.path)
+        told = value_or(machine.cuda_version(nvrtc.path), "") or real.rpartition(".so.")[2]
         version = re.match(r"\d+\.\d+", told)
         if version:
             name = f"libnvrtc-builtins.so.{version[0]}"
             beside = f"{nvrtc.path.rpartition('/')[0]}/{name}"
-            there = isinstance(process.machine.stat(beside), Known)
-            process.dlopen(beside if there else name, nvrtc)
+            process.dlopen(beside if isinstance(machine.stat(beside), Known) else name, nvrtc)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterator
 from typing import Literal
@@ -10,8 +11,6 @@ from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Flaw, LibraryCopy
 from gpuwhy.facts.loads import DriverLibrary, Found, Outcome, Rule
-from gpuwhy.loader.configured import configured
-from gpuwhy.loader.configured import not_cached as not_cached
 from gpuwhy.loader.frameworks import run as run
 from gpuwhy.loader.glibc import World, candidates, default_folders, glibc_version, look_at
 from gpuwhy.loader.outcome import FOUND, Missing
@@ -21,6 +20,8 @@ SEARCH = "loader search"
 LIBCUDA, LIBNVML = "libcuda.so.1", "libnvidia-ml.so.1"
 REFUSES: tuple[Outcome, ...] = (Outcome.STOPS,)  # that leave a program without its library
 
+_CONFIGURATION = "/etc/ld.so.conf"
+_DEEPEST = 4
 _SUFFIX = re.compile(r"\.so\.(\d[\d.]*\.\d[\d.]*)$")  # libcuda.so.580.159.04, not libcuda.so.1
 _STUB_BYTES = 1 << 20  # a real driver library has tens of MB, the toolkit's stub some 70 KB
 _WSL = "/usr/lib/wsl/"
@@ -199,3 +200,45 @@ def doubt(sees_variables: bool, missing: bool) -> str:
     """Where a library may still be, where not everything could be searched."""
     unseen = "not in the cache or default folders, and LD_LIBRARY_PATH was not seen"
     return "" if sees_variables else unseen
+
+
+# ---------------------------------------------------------------- ld.so.conf
+
+
+def configured(machine: Machine) -> tuple[str, ...]:
+    """The folders of ld.so.conf and of what it includes, in ldconfig's order; each once.
+
+    The cache is what the loader reads; this is what the next run of ldconfig makes of it.
+    """
+    return tuple(dict.fromkeys(_named(machine, _CONFIGURATION, 0)))
+
+
+def _named(machine: Machine, file: str, depth: int) -> Iterator[str]:
+    for line in value_or(machine.read(file), "").splitlines():
+        words = line.partition("#")[0].replace(",", " ").replace(":", " ").split()
+        if words[:1] != ["include"]:
+            yield from (one.rstrip("/") for one in words if one.startswith("/"))
+        elif depth < _DEEPEST:
+            for pattern in words[1:]:
+                for included in _matching(machine, pattern):
+                    yield from _named(machine, included, depth + 1)
+
+
+def _matching(machine: Machine, pattern: str) -> list[str]:
+    """The files that an include means, sorted as ldconfig sorts them."""
+    folder, _, name = (pattern if pattern.startswith("/") else f"/etc/{pattern}").rpartition("/")
+    names = sorted(one.name for one in value_or(machine.list(folder), ()))
+    return [f"{folder}/{one}" for one in names if fnmatch.fnmatchcase(one, name)]
+
+
+def not_cached(machine: Machine, name: str, processor: str) -> str:
+    """The configured folder that holds a library which is missing in the cache; "" for none."""
+    cache = machine.ldcache()
+    if isinstance(cache, Unknown):
+        return ""
+    if isinstance(cache, Known) and any(
+        one.name == name and one.serves(processor) for one in cache.value
+    ):
+        return ""
+    folders = configured(machine)
+    return next((one for one in folders if isinstance(machine.stat(f"{one}/{name}"), Known)), "")

@@ -5,22 +5,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
-from gpuwhy.facts.fact import (
-    Absent,
-    Fact,
-    Known,
-    Source,
-    Undetermined,
-    Unknown,
-    Why,
-    known,
-    value_or,
-)
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Undetermined, Unknown, Why, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework, Opened
 from gpuwhy.facts.libraries import Flaw, LibraryCopy
@@ -58,26 +48,18 @@ def loads(machine: Machine, facts: Facts) -> Loads:
             found = missing.unknown
         except Exception as error:
             found = Unknown(f"gpuwhy failed here: {type(error).__name__}: {error}")
-        filled = msgspec.structs.replace(facts.loads, **{name: found})
-        facts = msgspec.structs.replace(facts, loads=filled)
+        filled = replace(facts.loads, **{name: found})
+        facts = replace(facts, loads=filled)
     return facts.loads
 
 
 _EXACTLY = r"([\w.-]+)\s*(?:\[[^]]*\])?\s*\(?==\s*(\d+\.\d+\.\d[\w.]*?)(?:\.\*)?\s*(?:[;)]|$)"
 
 
-def libcuda(machine: Machine, facts: Facts) -> Fact[tuple[DriverLibrary, ...]]:
-    """Every copy of the driver's CUDA library: in the loader's order, then those off its path."""
-    return _driver_library(machine, facts, system_of(facts).LIBCUDA)
-
-
-def libnvml(machine: Machine, facts: Facts) -> Fact[tuple[DriverLibrary, ...]]:
-    """The same of the driver's management library."""
-    return _driver_library(machine, facts, system_of(facts).LIBNVML)
-
-
-def _driver_library(machine: Machine, facts: Facts, name: str) -> Fact[tuple[DriverLibrary, ...]]:
+def driver_library(which: str, machine: Machine, facts: Facts) -> Fact[tuple[DriverLibrary, ...]]:
+    """Every copy of a driver's library: in the loader's order, then those off its path."""
     system = system_of(facts)
+    name = str(getattr(system, which))
     world = system.world_of(machine, facts)
     if not isinstance(world, Known):
         return world
@@ -187,25 +169,18 @@ def needs(machine: Machine, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
     found = facts.loads.trees
     if not isinstance(found, Known):
         return found
-    desk = _Desk(
-        machine=machine,
-        facts=facts,
-        system=system_of(facts),
-        trees={tree.framework: tree for tree in found.value},
-        copies=value_or(facts.libraries.copies, ()),
-        sees_variables=isinstance(machine.environ(), Known),
-    )
+    trees = {tree.framework: tree for tree in found.value}
+    desk = _Desk(machine, facts, system_of(facts), trees, value_or(facts.libraries.copies, ()))
     out = [
-        _needed(desk, framework, opened)
+        desk.needed(framework, opened)
         for framework in value_or(facts.frameworks.installed, ())
-        if framework.name in desk.trees and isinstance(framework.opens, Known)
-        for opened in framework.opens.value
+        if framework.name in trees
+        for opened in value_or(framework.opens, ())
     ]
     return Known(tuple(out), found.source)
 
 
-@dataclass(frozen=True)
-class _Desk:
+class _Desk(NamedTuple):
     """What every need is judged by."""
 
     machine: Machine
@@ -213,106 +188,80 @@ class _Desk:
     system: System
     trees: dict[str, LoadTree]
     copies: tuple[LibraryCopy, ...]
-    sees_variables: bool
 
-    def same(self, name: str) -> tuple[LibraryCopy, ...]:
-        """The copies of that very name."""
-        fold = self.system.fold
-        return tuple(one for one in self.copies if fold(one.name) == fold(name))
+    def needed(self, framework: Framework, opened: Opened) -> NeededLibrary:
+        """What becomes of one library."""
+        system, fold = self.system, self.system.fold
+        lost = self.trees[framework.name].missing
+        missing = next((one for one in lost if fold(one.name) == fold(opened.name)), None)
+        path, found = self._search(framework, opened, missing)
+        need = NeededLibrary(
+            framework=framework.name,
+            name=opened.name,
+            optional=opened.optional,
+            needed_by=opened.by,
+            fate=Fate.UNKNOWN,
+            path=path,
+            found=found,
+            refused=missing.refused if missing and isinstance(path, Unknown) else "",
+        )
+        if isinstance(path, Known):
+            return replace(need, fate=Fate.FOUND)
+        if isinstance(path, Unknown):
+            return replace(need, fate=Fate.BROKEN) if path.kind == "refused" else need
+        same = [one for one in self.copies if fold(one.name) == fold(opened.name)]
+        usable = [one.path for one in same if value_or(one.health, Flaw.NONE) is Flaw.NONE]
+        processor = value_or(self.facts.system.machine, "")
+        not_cached = system.not_cached(self.machine, opened.name, processor)
+        seen = isinstance(self.facts.libraries.copies, Known) and not usable
+        doubt = system.doubt(isinstance(self.machine.environ(), Known), missing is not None)
+        if doubt and not not_cached and not seen:
+            return replace(need, path=Unknown(f"{opened.name}: {doubt}"))
+        other = [one for one in self.copies if system.stem(one.name) == system.stem(opened.name)]
+        others = [one.path for one in other if one not in same]
+        return replace(
+            need,
+            fate=_fate(framework, opened.name, usable, others, not_cached),
+            searched=missing.searched if missing else (),
+            elsewhere=tuple(one.path for one in same),
+            other_versions=tuple(others),
+            not_cached=not_cached,
+        )
+
+    def _search(
+        self, framework: Framework, opened: Opened, missing: MissingLibrary | None
+    ) -> tuple[Fact[str], Found | None]:
+        """Where a library is found, and how: in the process, or because PyTorch came first."""
+        search = Source("call", self.system.SEARCH, opened.name)
+        if one := self._mapped(framework.name, opened.name):
+            return Known(one.path, Source("file", one.path, str(one.found))), one.found
+        if missing and missing.outcome is not Outcome.NOT_THERE:
+            kind: Why = "refused" if missing.outcome in self.system.REFUSES else ""
+            flawed = f"{missing.outcome.value}: {missing.flaw.value}"
+            return Unknown(f"{opened.name}: {flawed}", kind=kind), None
+        after_torch = framework.name.replace("-", "_") in _AFTER_TORCH
+        if after_torch and (one := self._mapped("torch", opened.name)):
+            return Known(one.path, search), one.found
+        return Absent(search), None
+
+    def _mapped(self, framework: str, name: str) -> LoadedLibrary | None:
+        """What a framework's process has loaded under a name."""
+        tree, fold = self.trees.get(framework), self.system.fold
+        found = (one for one in tree.libraries if fold(one.name) == fold(name)) if tree else ()
+        return next(iter(found), None)
 
 
-def _needed(desk: _Desk, framework: Framework, opened: Opened) -> NeededLibrary:
-    system, fold = desk.system, desk.system.fold
-    lost = desk.trees[framework.name].missing
-    missing = next((one for one in lost if fold(one.name) == fold(opened.name)), None)
-    path, found = _search(desk, framework, opened, missing)
-    more: dict[str, Any] = {}
-    if isinstance(path, Absent):
-        processor = value_or(desk.facts.system.machine, "")
-        not_cached = system.not_cached(desk.machine, opened.name, processor)
-        doubt = system.doubt(desk.sees_variables, missing is not None)
-        if doubt and not not_cached and not _no_copy(desk, opened.name):
-            path = Unknown(f"{opened.name}: {doubt}")
-        else:
-            more = {
-                "searched": missing.searched if missing else (),
-                "elsewhere": tuple(one.path for one in desk.same(opened.name)),
-                "other_versions": _others(desk, opened.name),
-                "not_cached": not_cached,
-            }
-    elif isinstance(path, Unknown) and missing:
-        more = {"refused": missing.refused}
-    need = NeededLibrary(
-        framework=framework.name,
-        name=opened.name,
-        optional=opened.optional,
-        needed_by=opened.by,
-        fate=Fate.UNKNOWN,
-        path=path,
-        found=found,
-        **more,
-    )
-    return msgspec.structs.replace(need, fate=_fate(desk, framework, need))
-
-
-def _fate(desk: _Desk, framework: Framework, need: NeededLibrary) -> Fate:
+def _fate(
+    framework: Framework, name: str, usable: list[str], others: list[str], not_cached: str
+) -> Fate:
     """What becomes of a library, by where copies of it lie that the search does not reach."""
-    if isinstance(need.path, Known):
-        return Fate.FOUND
-    if isinstance(need.path, Unknown):
-        return Fate.BROKEN if need.path.kind == "refused" else Fate.UNKNOWN
-    usable = [one.path for one in desk.same(need.name) if not _flawed(one)]
     if any(path.startswith(f"{framework.path.rpartition('/')[0]}/") for path in usable):
         return Fate.NOT_SEARCHED
-    if usable or need.not_cached:
+    if usable or not_cached:
         return Fate.OFF_PATH
-    names = (path.rpartition("/")[2] for path in need.other_versions)
-    other = any(not name.startswith(f"{need.name}.") for name in names)  # not its own full name
+    names = (path.rpartition("/")[2] for path in others)
+    other = any(not one.startswith(f"{name}.") for one in names)  # not its own full name
     return Fate.OTHER_VERSION if other else Fate.MISSING
-
-
-def _flawed(copy: LibraryCopy) -> bool:
-    return value_or(copy.health, Flaw.NONE) is not Flaw.NONE
-
-
-def _no_copy(desk: _Desk, name: str) -> bool:
-    """Whether every usual place was looked at, and none has a copy that would do."""
-    copies = desk.facts.libraries.copies
-    return isinstance(copies, Known) and all(map(_flawed, desk.same(name)))
-
-
-def _search(
-    desk: _Desk, framework: Framework, opened: Opened, missing: MissingLibrary | None
-) -> tuple[Fact[str], Found | None]:
-    """Where a library is found, and how: in the process, or because PyTorch came first."""
-    search = Source("call", desk.system.SEARCH, opened.name)
-    wanted = desk.system.fold(opened.name)
-    if one := _mapped(desk, framework.name, wanted):
-        return known(one.path, "file", one.path, str(one.found)), one.found
-    if missing and missing.outcome is not Outcome.NOT_THERE:
-        kind: Why = "refused" if missing.outcome in desk.system.REFUSES else ""
-        flawed = f"{missing.outcome.value}: {missing.flaw.value}"
-        return Unknown(f"{opened.name}: {flawed}", kind=kind), None
-    if framework.name.replace("-", "_") in _AFTER_TORCH and (one := _mapped(desk, "torch", wanted)):
-        return Known(one.path, search), one.found
-    return Absent(search), None
-
-
-def _mapped(desk: _Desk, framework: str, wanted: str) -> LoadedLibrary | None:
-    """What a framework's process has loaded under a name."""
-    tree = desk.trees.get(framework)
-    fold = desk.system.fold
-    return next((one for one in tree.libraries if fold(one.name) == wanted), None) if tree else None
-
-
-def _others(desk: _Desk, name: str) -> tuple[str, ...]:
-    """Copies of the same library with another SONAME."""
-    stem, fold = desk.system.stem, desk.system.fold
-    return tuple(
-        one.path
-        for one in desk.copies
-        if stem(one.name) == stem(name) and fold(one.name) != fold(name)
-    )
 
 
 def _folders(tries: tuple[Tried, ...]) -> tuple[str, ...]:
@@ -336,8 +285,8 @@ def tidied(machine: Machine, path: str) -> str:
 
 
 _STEPS: dict[str, Callable[[Machine, Facts], Fact[Any]]] = {
-    "libcuda": libcuda,
-    "libnvml": libnvml,
+    "libcuda": partial(driver_library, "LIBCUDA"),
+    "libnvml": partial(driver_library, "LIBNVML"),
     "trees": trees,
     "needs": needs,
     "extensions": extensions,

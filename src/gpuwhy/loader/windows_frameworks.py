@@ -7,17 +7,17 @@ of torch and ONNX Runtime), so that a release which changes its way is followed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
 from gpuwhy.facts.fact import Known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
+from gpuwhy.facts.loads import Found
 from gpuwhy.loader.outcome import other
 from gpuwhy.loader.systems import CUDNN_PARTS, names, site_paths
 from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, Call, WindowsWorld, tidy
-from gpuwhy.loader.windows_added import added_at_start
 from gpuwhy.loader.windows_process import WindowsProcess
 from gpuwhy.machine.machine import Machine
 
@@ -50,6 +50,7 @@ class Start:
         modern = not numbers or numbers >= (3, 8)
         self.extension: Call = LISTED_OWN if modern else ALTERED  # how `import` opens a module
         self.ctypes: Call = LISTED if modern else PLAIN  # how ctypes opens a library by its name
+        self.call = self.extension  # how the framework opens its files
         self.environ = value_or(world.machine.environ(), {})
 
     def imports(self, folder: str, match: str) -> None:
@@ -87,8 +88,14 @@ def run(world: WindowsWorld, facts: Facts, framework: Framework) -> WindowsProce
     sites = (*site_paths(facts), f"{start.prefix}/Lib")
     for folder, rule in added_at_start(start.machine, sites, start.environ):
         start.process.add_folder(folder, rule)
+    known = framework.name in (*_EXTENSIONS, *_BY_NAME)  # others may add PATH's folders
+    start.call = start.extension if known else ALTERED
     _WAYS.get(framework.name, _plain)(start, framework)
-    _open_listed(start, framework)
+    call = _BY_NAME.get(framework.name, start.call)
+    for one in value_or(framework.opens, ()):  # what it asks for by name
+        gone = any(missing.name == one.name for missing in start.process.missing)
+        if not gone and start.process.get(one.name) is None:
+            start.process.load(one.name, call, one.by)
     _cudnn_parts(start.process)
     _cublas_of_cudnn(start.process)
     if framework.name == "cupy":  # which compiles every kernel with it
@@ -96,19 +103,11 @@ def run(world: WindowsWorld, facts: Facts, framework: Framework) -> WindowsProce
     return start.process
 
 
-def _call(start: Start, framework: Framework) -> Call:
-    """How a framework opens what it names; packages that are not known may add PATH's folders."""
-    own = start.extension if framework.name in _EXTENSIONS else ALTERED
-    return _BY_NAME.get(framework.name, own)
-
-
 def _plain(start: Start, framework: Framework) -> None:
     """A framework without a way of its own: its modules, each with what it imports."""
-    known = framework.name in (*_EXTENSIONS, *_BY_NAME)
-    call = start.extension if known else ALTERED
     for path in dict.fromkeys(one.by for one in value_or(framework.opens, ())):
         if path.lower().endswith((".dll", ".pyd")):
-            start.process.load(path, call, rule=_IMPORT)
+            start.process.load(path, start.call, rule=_IMPORT)
 
 
 def _cupy(start: Start, framework: Framework) -> None:
@@ -134,8 +133,8 @@ def _numba(start: Start, _framework: Framework) -> None:
     if any(one.name == "numba-cuda" for one in value_or(start.facts.environment.packages, ())):
         folders += [f"{site}/nvidia/cuda_nvcc/nvvm/bin" for site in site_paths(start.facts)]
     found = [path for one in folders for path in names(start.machine, one, r"(?i)nvvm64.*\.dll$")]
-    missing = start.process.missing
-    before, rule = len(missing), other("Numba's own search")
+    missing, rule = start.process.missing, other("Numba's own search")
+    before = len(missing)
     if found and start.process.load(found[0], start.ctypes, rule=rule) is None:
         lost = (structs.replace(one, name="nvvm64_40_0.dll") for one in missing[before:])
         missing[before:] = list(lost)
@@ -222,15 +221,6 @@ _WAYS: dict[str, Callable[[Start, Framework], None]] = {
 # ---------------------------------------------------------------- what follows
 
 
-def _open_listed(start: Start, framework: Framework) -> None:
-    """What it asks for by name: TensorFlow with a plain LoadLibrary, others as linked."""
-    call = _call(start, framework)
-    for one in value_or(framework.opens, ()):
-        gone = any(missing.name == one.name for missing in start.process.missing)
-        if not gone and start.process.get(one.name) is None:
-            start.process.load(one.name, call, one.by)
-
-
 def _cudnn_parts(process: WindowsProcess) -> None:
     """What cuDNN opens by name, as a plain LoadLibrary; 8.3 to 8.9 also zlib's DLL."""
     for major, parts in CUDNN_PARTS.items():
@@ -262,3 +252,42 @@ def _nvrtc_builtins(process: WindowsProcess) -> None:
             beside = f"{nvrtc.path.rpartition('/')[0]}/{name}"
             there = isinstance(process.machine.stat(beside), Known)
             process.load(beside if there else name, PLAIN, nvrtc.path)
+
+
+# ---------------------------------------------------------------- folders added at the start
+
+_CALL = "add_dll_directory"
+_LITERAL = re.compile(rf"{_CALL}\(\s*r?[\"']([^\"']+)[\"']\s*\)")
+_JOINED = re.compile(
+    rf"{_CALL}\(\s*os\.path\.join\(\s*os\.environ(?:\[|\.get\()[\"'](\w+)[\"'][\])]\s*"
+    r"((?:,\s*r?[\"'][^\"']+[\"']\s*)*)\)\s*\)"
+)
+_PART = re.compile(r"[\"']([^\"']+)[\"']")
+
+
+def added_at_start(
+    machine: Machine, sites: Sequence[str], environ: Mapping[str, str]
+) -> Iterator[tuple[str, Found]]:
+    """The folders that a Python adds with os.add_dll_directory before any program runs, each with
+    the sitecustomize, usercustomize or .pth file that adds it.
+
+    They are searched for what Python itself loads (extension modules, ctypes); a plain LoadLibrary,
+    as TensorFlow opens CUDA, does not see them (Microsoft: AddDllDirectory).
+    """
+    for site in sites:
+        listed = value_or(machine.list(site, r"(?i)(site|user)customize\.py$|[^/]*\.pth$"), ())
+        for path in (f"{site}/{entry.name}" for entry in listed):
+            lines = machine.lines(path, _CALL)
+            for line in value_or(lines, ()):
+                rule = other(f"added by {path}")
+                yield from ((folder, rule) for folder in _folders(line, environ))
+
+
+def _folders(line: str, environ: Mapping[str, str]) -> Iterator[str]:
+    if line.lstrip().startswith("#"):
+        return
+    for found in _LITERAL.finditer(line):
+        yield tidy(found[1].replace("\\\\", "\\"))
+    for found in _JOINED.finditer(line):
+        if root := environ.get(found[1].upper()) or environ.get(found[1]):
+            yield tidy("/".join((root, *_PART.findall(found[2]))))

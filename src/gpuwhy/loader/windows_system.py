@@ -52,42 +52,31 @@ def world_of(machine: Machine, facts: Facts) -> Fact[WindowsWorld]:
     processor = _processor(machine, facts, windows)
     if not processor:
         return Unknown("this machine's architecture is not known")
-    program = (
-        base_program(machine, interpreter.value.path) if isinstance(interpreter, Known) else ""
-    )
+    python = value_or(interpreter, None)
+    program = base_program(machine, python.path) if python else ""
+    sees, disk = isinstance(environ, Known), isinstance(facts.system.offline, Known)
     world = WindowsWorld(
         machine,
         processor,
         program.rpartition("/")[0] or windows,
-        split_path(variables.get("PATH", "")) if isinstance(environ, Known) else _usual_path(facts),
+        split_path(variables.get("PATH", "")) if sees else _usual_path(facts) if disk else (),
         windows,
         packaged="/windowsapps/" in program.lower(),
-        sees_path=isinstance(environ, Known) or _of_disk(facts),
+        sees_path=sees or disk,
     )
     return known(world, "call", "DLL search", "folder of the program, System32, PATH")
-
-
-def _of_disk(facts: Facts) -> bool:
-    return isinstance(facts.system.offline, Known)
 
 
 def _usual_path(facts: Facts) -> tuple[str, ...]:
     """PATH of a disk whose registry is not there, at its best: each folder with CUDA's libraries
     that an installer or a guide puts on it. What is found may still not be on the real PATH.
     """
-    copies = value_or(facts.libraries.copies, ()) if _of_disk(facts) else ()
-    found = [one.path.rpartition("/")[0] for one in copies]
-    first = _of_conda(facts) if _of_disk(facts) else ()
-    return tuple(dict.fromkeys((*first, *(one for one in found if not _ASIDE.search(f"{one}/")))))
-
-
-def _of_conda(facts: Facts) -> tuple[str, ...]:
-    """What activating a conda environment puts before everything else."""
-    interpreter = value_or(facts.environment.python, None)
-    if interpreter is None or interpreter.kind != "conda":
-        return ()
+    python = value_or(facts.environment.python, None)
+    # what activating a conda environment puts before everything else
     below = ("", "/Library/mingw-w64/bin", "/Library/usr/bin", "/Library/bin", "/Scripts", "/bin")
-    return tuple(f"{interpreter.prefix}{one}" for one in below)
+    first = [f"{python.prefix}{one}" for one in below] if python and python.kind == "conda" else []
+    found = (one.path.rpartition("/")[0] for one in value_or(facts.libraries.copies, ()))
+    return tuple(dict.fromkeys((*first, *(one for one in found if not _ASIDE.search(f"{one}/")))))
 
 
 def _processor(machine: Machine, facts: Facts, windows: str) -> str:
@@ -123,27 +112,24 @@ def driver_copies(world: WindowsWorld, facts: Facts, name: str) -> Iterator[Driv
         for folder, rule in (*folders(world, PLAIN), aside)
         if (one := _copy(world, name, folder, rule))
     ]
-    if world.processor not in _WIDE:  # a 32-bit program gets the driver's own from SysWOW64
-        yield from found
-        return
+    # a 32-bit program gets the driver's own from SysWOW64; else a 32-bit copy is passed over, and
+    # where no other follows, it is all that a program gets
     taken = any(one.on_path and value_or(one.health, None) is Flaw.NONE for one in found)
-    for one in (
-        found
-    ):  # a 32-bit copy is passed over: where no other follows, it is all that a program gets
-        yield one if taken or not one.on_path else msgspec.structs.replace(one, broken=True)
+    whole = taken or world.processor not in _WIDE
+    for one in found:
+        yield one if whole or not one.on_path else msgspec.structs.replace(one, broken=True)
 
 
 def _copy(world: WindowsWorld, name: str, folder: str, found: Found) -> DriverLibrary | None:
     located = search(world, name, ((folder, found),))
+    path = located.tried[0].path
+    met = look_at(world, path)
     if isinstance(located.path, Absent):
         return None
-    path = located.tried[0].path
-    resolved = world.machine.real(path)
-    met = look_at(world, path)
     return DriverLibrary(
         name=name,
         path=path,
-        real=value_or(resolved, path),
+        real=value_or(world.machine.real(path), path),
         found=found,
         kind="driver",
         version=driver_version(world.machine, path),
@@ -160,12 +146,8 @@ def driver_version(machine: Machine, path: str) -> Fact[str]:
     match = _NUMBERS.match(pe.value.version)
     digits = f"{match[1][-1:]}{match[2].zfill(4)}" if match else ""
     if len(digits) == 5:
-        return known(
-            f"{digits[:3].lstrip('0')}.{digits[3:]}",
-            "file",
-            path,
-            f"file version {pe.value.version}",
-        )
+        version = f"{digits[:3].lstrip('0')}.{digits[3:]}"
+        return known(version, "file", path, f"file version {pe.value.version}")
     return Unknown(f"{path}: no version in its resources")
 
 
@@ -197,11 +179,8 @@ def tells(name: str, copy: LibraryCopy | None) -> bool:
 
 def doubt(sees_variables: bool, missing: bool) -> str:
     """Where a library may still be, where not everything could be searched."""
-    return (
-        ""
-        if sees_variables or missing
-        else "not in the folder of the program or System32, and PATH was not seen"
-    )
+    unseen = "not in the folder of the program or System32, and PATH was not seen"
+    return "" if sees_variables or missing else unseen
 
 
 def not_cached(machine: Machine, name: str, processor: str) -> str:
