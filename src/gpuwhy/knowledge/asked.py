@@ -157,7 +157,7 @@ def newest(name: str, bits: int) -> str:
 def has(name: str, version: str) -> bool:
     """Whether a release was harvested."""
     try:
-        return Version(version) in project(name).versions
+        return knows(name) and Version(version) in project(name).versions
     except ValueError:  # no version, or thousands of digits
         return False
 
