@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gpuwhy.fit import shape as act
 from gpuwhy.fit.answer import Card, How, Name, Part, Use
 from gpuwhy.fit.dtypes import counted, table, width
-from gpuwhy.fit.shape import Shape, Width
+from gpuwhy.fit.shape import Width
 from gpuwhy.fit.view import View
 from gpuwhy.knowledge.tables import load
 
@@ -213,10 +213,8 @@ def _forward(view: View, use: Use) -> list[tuple[str, list[Part]]]:
         rows = many if use.logits == "all" or s.masked else use.batch
         words = f"{rows} rows of {s.vocab} words"
         logits = _known("logits", rows * s.vocab * w.low, 0.05, 1.0, words)
-        held = s.hidden * w.stream * many
-        out.append(
-            ("logits", [logits, _known("activations", held, 0.2, 1.0, "the last layer's output")])
-        )
+        size, text = s.hidden * w.stream * many, "the last layer's output"
+        out.append(("logits", [logits, _known("activations", size, 0.2, 1.0, text)]))
     return out
 
 
@@ -236,90 +234,48 @@ def _trained_width(view: View, use: Use) -> float:
 def _steps(view: View, use: Use) -> list[tuple[str, list[Part]]]:
     """Loss, first and last of the backward pass, optimizer step."""
     kept, back, turn = _kept(view, use)
-    state, copies, gradients = _state(view, use), _copies(view, use), _gradients(view, use)
-    return [
-        ("loss", [*state, *copies, *kept, *turn]),
-        ("backward", [*state, *copies, *kept, *back, *_first_gradients(view, use)]),
-        ("end", [*state, gradients, *back]),
-        ("step", [*state, gradients, *_step(view, use)]),
-    ]
-
-
-def _kept(view: View, use: Use) -> tuple[list[Part], list[Part], list[Part]]:
-    """Activations until the backward pass, what one layer takes in it, what the loss takes."""
-    s, w = view.shape, width_of(view, use)
-    if s is None:
-        return [], [], []
-    many = use.batch * view.tokens
-    fused = act.is_fused(s, w, use.attention == "fused", use.framework)
-    kept, back = act.kept(s, w, view.tokens, fused, use.checkpointing)
-    how = "checkpoints of each layer"
-    if not use.checkpointing:
-        kept += _more_kept(s, w, use, view.tokens, fused)
-        how = f"everything {s.all_layers} layers keep"
-    text = f"{how}, {use.batch} × {view.tokens} tokens"
-    speaks = (s.causal or s.masked) and s.vocab and view.last
-    size = act.loss(s, w, use.framework == "jax") * many if speaks else 0.0
-    rows = f"{many} rows of {s.vocab} words, with log-softmax and gradients"
-    return (
-        [_known("activations", kept * many, 0.25, 0.2, text)],
-        [_known("activations", back * many, 0.5, 0.5, "one layer in the backward pass")],
-        [_known("logits", size, 0.4, 0.15, rows)],
-    )
-
-
-def _more_kept(s: Shape, w: Width, use: Use, tokens: int, fused: bool) -> float:
-    """What XLA keeps of unfused scores, less what frozen matrices need not keep beside LoRA."""
-    more = 0.0
-    if use.framework == "jax" and not fused and w.low == 4:
-        more += _XLA_SCORES * s.all_layers * s.heads * tokens
-    if use.task == "lora":
-        more -= s.all_layers * w.low * (s.inner + s.hidden)
-    return more
-
-
-def _copies(view: View, use: Use) -> list[Part]:
-    """Autocast keeps the matrices in two bytes to the end of the backward pass."""
-    if not use.amp or use.framework != "torch" or use.task == "lora":
-        return []
-    size = 2 * (view.weights.matrices + (view.weights.table // 2 if view.shape else 0))
-    text = "autocast's copies of the matrices in bf16"
-    return [_known("weight copies", size, 0.3, 0.1, text)]
-
-
-def _first_gradients(view: View, use: Use) -> list[Part]:
-    if use.task == "lora":
-        return []
-    size = _trained_width(view, use) * view.weights.table / 2
-    return [_known("gradients", size, 0.5, 0.5, "of the output, the first to come")]
-
-
-def _gradients(view: View, use: Use) -> Part:
+    w, lora, torch = view.weights, use.task == "lora", use.framework == "torch"
     count, size = _trained(view, use), _trained_width(view, use)
-    shard = use.gpus if use.zero >= 2 else 1
+    shared = use.gpus if use.zero >= 2 else 1
     text = f"{counted(count)} parameters of {size:g} bytes"
-    text += f", a {shard}th of them" if shard > 1 else ""
-    return _known("gradients", count * size / shard, 0.01, 0.02, text)
+    text += f", a {shared}th of them" if shared > 1 else ""
+    gradients = _known("gradients", count * size / shared, 0.01, 0.02, text)
+    first = 0.0 if lora else size * w.table / 2
+    begun = _known("gradients", first, 0.5, 0.5, "of the output, the first to come")
+    # autocast keeps the matrices in two bytes to the end of the backward pass
+    low = 2 * (w.matrices + (w.table // 2 if view.shape else 0)) if use.amp and not lora else 0
+    text = "autocast's copies of the matrices in bf16"
+    copies = _known("weight copies", low if torch else 0, 0.3, 0.1, text)
+    stepped = 0.0 if "optimizer" in use.offload or not torch else _OPTIMIZERS[use.optimizer].step
+    taken = stepped * count * size / (use.gpus if use.zero else 1)
+    text = "the optimizer's step over all parameters at once (foreach)"
+    state = _state(view, use)
+    return [
+        ("loss", [*state, copies, *kept, *turn]),
+        ("backward", [*state, copies, *kept, *back, begun]),
+        ("end", [*state, gradients, *back]),
+        ("step", [*state, gradients, _known("workspace", taken, 0.3, 0.1, text)]),
+    ]
 
 
 def _state(view: View, use: Use) -> list[Part]:
     """The optimizer's state, the adapters, and f32 weights kept beside lower ones."""
     count, size = _trained(view, use), _trained_width(view, use)
-    shard = use.gpus if use.zero >= 1 else 1
-    master = use.zero >= 1 and size < 4
+    shared = use.gpus if use.zero else 1
+    master = bool(use.zero) and size < 4
     out = []
     if use.task == "lora":
         text = f"adapters of rank {use.rank} on every matrix, f32"
         out.append(_known("weights", count * 4, 0.01, 0.02, text))
     if "optimizer" in use.offload:
         return out
-    kind = _OPTIMIZERS[use.optimizer]
-    text = f"{use.optimizer}: {kind.text}" + (f", a {shard}th here" if shard > 1 else "")
+    text = f"{use.optimizer}: {_OPTIMIZERS[use.optimizer].text}"
+    text += f", a {shared}th here" if shared > 1 else ""
     state = _state_size(use.optimizer, view, count, 4.0 if master else size)
-    out.append(_known("optimizer", state / shard, 0.01, 0.02, text))
+    out.append(_known("optimizer", state / shared, 0.01, 0.02, text))
     if master:
         text = "f32 copies that ZeRO steps on"
-        out.append(_known("master weights", 4 * count / shard, 0.01, 0.02, text))
+        out.append(_known("master weights", 4 * count / shared, 0.01, 0.02, text))
     return out
 
 
@@ -332,15 +288,30 @@ def _state_size(name: str, view: View, count: int, size: float) -> float:
     return count * (kind.states * size + kind.fixed)
 
 
-def _step(view: View, use: Use) -> list[Part]:
-    if "optimizer" in use.offload or use.framework != "torch":
-        return []
-    shard = use.gpus if use.zero >= 1 else 1
-    taken = (
-        _OPTIMIZERS[use.optimizer].step * _trained(view, use) * _trained_width(view, use) / shard
+def _kept(view: View, use: Use) -> tuple[list[Part], list[Part], list[Part]]:
+    """Activations until the backward pass, what one layer takes in it, what the loss takes."""
+    s, w = view.shape, width_of(view, use)
+    if s is None:
+        return [], [], []
+    many = use.batch * view.tokens
+    fused = act.is_fused(s, w, use.attention == "fused", use.framework)
+    kept, back = act.kept(s, w, view.tokens, fused, use.checkpointing)
+    how = "checkpoints of each layer"
+    if not use.checkpointing:
+        # XLA keeps unfused scores in f32; frozen matrices need not keep their input beside LoRA
+        scored = use.framework == "jax" and not fused and w.low == 4
+        kept += _XLA_SCORES * s.all_layers * s.heads * view.tokens if scored else 0
+        kept -= s.all_layers * w.low * (s.inner + s.hidden) if use.task == "lora" else 0
+        how = f"everything {s.all_layers} layers keep"
+    text = f"{how}, {use.batch} × {view.tokens} tokens"
+    speaks = (s.causal or s.masked) and s.vocab and view.last
+    size = act.loss(s, w, use.framework == "jax") * many if speaks else 0.0
+    rows = f"{many} rows of {s.vocab} words, with log-softmax and gradients"
+    return (
+        [_known("activations", kept * many, 0.25, 0.2, text)],
+        [_known("activations", back * many, 0.5, 0.5, "one layer in the backward pass")],
+        [_known("logits", size, 0.4, 0.15, rows)],
     )
-    text = "the optimizer's step over all parameters at once (foreach)"
-    return [_known("workspace", taken, 0.3, 0.1, text)]
 
 
 # Around it
