@@ -10,17 +10,7 @@ from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.facts.loads import Found
 from gpuwhy.formats.elf import Elf
 from gpuwhy.formats.symbols import Versions
-from gpuwhy.inspect.inspected import (
-    Gpu,
-    Header,
-    Inspected,
-    Library,
-    Lost,
-    MayOpen,
-    Missing,
-    Searched,
-    Tree,
-)
+from gpuwhy.inspect import inspected as of
 from gpuwhy.loader import linux, outcome
 from gpuwhy.loader.glibc import World, candidates, look_at
 from gpuwhy.loader.linux import concerns_gpu
@@ -46,7 +36,9 @@ _WHEEL = re.compile(r"(.*/(?:site|dist)-packages)/nvidia/([a-z]\w*)/lib/")
 _SITE = re.compile(r".*/(?:site|dist)-packages(?=/)")
 
 
-def inspect_elf(machine: Machine, path: str, folder: str, elf: Elf, stat: Stat) -> Fact[Inspected]:
+def inspect_elf(
+    machine: Machine, path: str, folder: str, elf: Elf, stat: Stat
+) -> Fact[of.Inspected]:
     """Inspect one ELF file; `folder` is what an empty element of a search path means."""
     if elf.kind == 1:
         return Unknown(f"{path}: an object file (.o), which nothing loads at offset 16")
@@ -57,7 +49,7 @@ def inspect_elf(machine: Machine, path: str, folder: str, elf: Elf, stat: Stat) 
     # the kernel resolves a program's links before $ORIGIN is taken
     start = value_or(machine.real(path), path) if program else path
     world = world_for(machine, elf.machine, folder)
-    answer = Inspected(
+    answer = of.Inspected(
         path=path,
         kind="program" if program else "library",
         needed=elf.needed,
@@ -107,16 +99,16 @@ def variables(machine: Machine, names: tuple[str, ...]) -> dict[str, str]:
     return {name: environ[name] for name in names if environ.get(name)}
 
 
-def _loaded(world: World, path: str, elf: Elf) -> Tree:
+def _loaded(world: World, path: str, elf: Elf) -> of.Tree:
     """The tree of a program, or of a library as if a plain program opened it."""
     if is_musl(elf):
-        return Tree()
+        return of.Tree()
     process = Process(world)
     process.start(path)
     return tree_of(process)
 
 
-def _may_open(world: World, path: str, elf: Elf) -> tuple[MayOpen, ...]:
+def _may_open(world: World, path: str, elf: Elf) -> tuple[of.MayOpen, ...]:
     """The CUDA libraries that a file names and does not need, and what dlopen would find."""
     known_names = (*elf.needed, elf.soname)
     texts = value_or(world.machine.matching(path, _NAMED), ())
@@ -127,7 +119,7 @@ def _may_open(world: World, path: str, elf: Elf) -> tuple[MayOpen, ...]:
     return tuple(_opened(world, path, elf, name) for name in ordered)
 
 
-def _opened(world: World, path: str, elf: Elf, name: str) -> MayOpen:
+def _opened(world: World, path: str, elf: Elf, name: str) -> of.MayOpen:
     """cuDNN 9 adds its own number to each name: one without a version may be half of a name."""
     _, _, own = elf.soname.partition(".so.")
     tried = [name, *([f"{name}.{own}"] if own and name.endswith(".so") else [])]
@@ -136,22 +128,22 @@ def _opened(world: World, path: str, elf: Elf, name: str) -> MayOpen:
         process.start(path)
         found = process.dlopen(one, None)
         if found is not None and not process.closed(found):
-            return MayOpen(one, found.path)
-    return MayOpen(name)
+            return of.MayOpen(one, found.path)
+    return of.MayOpen(name)
 
 
-def gpu_of(machine: Machine, path: str) -> Gpu:
+def gpu_of(machine: Machine, path: str) -> of.Gpu:
     """The GPU code of a file; none where it cannot be read."""
     code = machine.gpu_code(path, ALL_CONTAINERS)
     if not isinstance(code, Known):
-        return Gpu()
-    return Gpu(code.value.sass, code.value.ptx, code.value.usual_sass, code.value.usual_ptx)
+        return of.Gpu()
+    return of.Gpu(code.value.sass, code.value.ptx, code.value.usual_sass, code.value.usual_ptx)
 
 
-def _header(machine: Machine, path: str, elf: Elf) -> Header:
+def _header(machine: Machine, path: str, elf: Elf) -> of.Header:
     stated = value_or(machine.versions(path), Versions((), (), ""))
     real = value_or(machine.real(path), path)
-    return Header(
+    return of.Header(
         machine=elf.machine,
         bits=elf.bits,
         soname=elf.soname,
@@ -192,11 +184,11 @@ def _notes(machine: Machine, path: str, elf: Elf, stat: Stat) -> Iterator[str]:
 # The load tree
 
 
-def tree_of(process: Process, optional: frozenset[str] = frozenset()) -> Tree:
+def tree_of(process: Process, optional: frozenset[str] = frozenset()) -> of.Tree:
     """The tree without the program itself, and without what is missing but `optional`."""
     machine = process.machine
     versions = [one for asker in process.loaded for one in unmet_versions(process, asker.path)]
-    return Tree(
+    return of.Tree(
         libraries=tuple(_library(process, one) for one in process.loaded[1:]),
         missing=tuple(_missing(machine, o) for o in process.missing if o.name not in optional),
         unmet=tuple(tidy_unmet(machine, one) for one in unmet_symbols(process, linux)),
@@ -224,9 +216,9 @@ def _wheel_version(machine: Machine, real: str) -> str:
     return listed[0].name.removesuffix(".dist-info").rpartition("-")[2] if len(listed) == 1 else ""
 
 
-def _library(process: Process, one: Loaded) -> Library:
+def _library(process: Process, one: Loaded) -> of.Library:
     machine = process.machine
-    return Library(
+    return of.Library(
         name=one.name.rpartition("/")[2],
         path=tidied(machine, one.path),
         via=_via(machine, one.rule),
@@ -242,7 +234,7 @@ def _via(machine: Machine, rule: Found) -> str:
     return str(Found(rule.rule, tidied(machine, rule.of)))
 
 
-def _lost(process: Process, one: Loaded) -> tuple[Lost, ...]:
+def _lost(process: Process, one: Loaded) -> tuple[of.Lost, ...]:
     """The other files that the same search would find, each file once."""
     machine, seen, out = process.machine, {one.real}, []
     if "/" in one.name or one.path.rpartition("/")[2] != one.name:
@@ -253,13 +245,13 @@ def _lost(process: Process, one: Loaded) -> tuple[Lost, ...]:
         if real and real not in seen and look_at(process.world, path) == FOUND:
             seen.add(real)
             version = version_of(machine, path, real)
-            out.append(Lost(tidied(machine, path), _via(machine, rule), version))
+            out.append(of.Lost(tidied(machine, path), _via(machine, rule), version))
     return tuple(out)
 
 
-def _missing(machine: Machine, one: outcome.Missing) -> Missing:
+def _missing(machine: Machine, one: outcome.Missing) -> of.Missing:
     by = tidied(machine, one.needed_by)
-    searched = (Searched(t.path, _via(machine, t.rule), str(t.met)) for t in one.tried)
+    searched = (of.Searched(t.path, _via(machine, t.rule), str(t.met)) for t in one.tried)
     folders = []
     if site := _SITE.match(by):
         wheels = value_or(machine.list(f"{site[0]}/nvidia", r"[a-z]\w*$"), ())
@@ -277,10 +269,10 @@ def missing_of(
     machine: Machine,
     one: outcome.Missing,
     by: str,
-    searched: Iterable[Searched],
+    searched: Iterable[of.Searched],
     elsewhere: Iterable[str],
-) -> Missing:
+) -> of.Missing:
     """The record of what a loader does not find; copies that lie `elsewhere`, if there are any."""
     reason = f"{one.refused.path} {one.refused.met}" if one.refused else "not found"
     there = tuple(path for path in elsewhere if isinstance(machine.stat(path), Known))
-    return Missing(one.name, by, tuple(searched), reason, there, one.refused is not None)
+    return of.Missing(one.name, by, tuple(searched), reason, there, one.refused is not None)

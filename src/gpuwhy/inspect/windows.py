@@ -23,23 +23,9 @@ from gpuwhy.inspect.inspected import (
 )
 from gpuwhy.inspect.linux import gpu_of, missing_of, variables
 from gpuwhy.loader import outcome, windows_system
+from gpuwhy.loader import windows as win
 from gpuwhy.loader.outcome import FOUND
 from gpuwhy.loader.symbols import unmet_symbols
-from gpuwhy.loader.windows import (
-    ALTERED,
-    LISTED_OWN,
-    PART_OF_WINDOWS,
-    PLAIN,
-    Call,
-    WindowsWorld,
-    folders,
-    is_api_set,
-    look_at,
-    search,
-    split_path,
-    stem,
-    tidy,
-)
 from gpuwhy.loader.windows_frameworks import run
 from gpuwhy.loader.windows_process import Dll, WindowsProcess
 from gpuwhy.loader.windows_system import base_program, concerns_gpu
@@ -53,9 +39,9 @@ _FRAMEWORK = re.compile(r"(?i)(torch|c10|caffe2|tensorflow|_pywrap_|onnxruntime|
 _RUNTIME = re.compile(r"(?i)(msvc|vcruntime|concrt|zlib)")
 _TOOLKITS = "C:/Program Files/NVIDIA GPU Computing Toolkit/CUDA"
 _WORDS = {
-    PLAIN.title: "Windows does for a program that is started",
-    ALTERED.title: "LoadLibrary does with the altered search path",
-    LISTED_OWN.title: "Python 3.8 and newer does for what it opens by path",
+    win.PLAIN.title: "Windows does for a program that is started",
+    win.ALTERED.title: "LoadLibrary does with the altered win.search path",
+    win.LISTED_OWN.title: "Python 3.8 and newer does for what it opens by path",
 }
 
 
@@ -96,26 +82,26 @@ def is_windows(machine: Machine) -> bool:
     return isinstance(machine.stat("C:/Windows/System32"), Known)
 
 
-def _call_for(path: str, pe: Pe) -> Call:
+def _call_for(path: str, pe: Pe) -> win.Call:
     """A program is started; what belongs to Python is opened as its release does."""
     if not pe.is_dll:
-        return PLAIN
+        return win.PLAIN
     releases = [int(match[1]) for name in pe.imports if (match := _PYTHON.match(name))]
     if releases or _SITE.match(path):
-        return LISTED_OWN if not releases or releases[0] >= 8 else ALTERED
-    return ALTERED
+        return win.LISTED_OWN if not releases or releases[0] >= 8 else win.ALTERED
+    return win.ALTERED
 
 
-def world_for(machine: Machine, processor: str, path: str, folder: str) -> WindowsWorld:
+def world_for(machine: Machine, processor: str, path: str, folder: str) -> win.WindowsWorld:
     """What the search depends on; the program is the file, or the Python it is installed for."""
     environ = value_or(machine.environ(), {})
     program = _python_of(machine, path) or path
-    return WindowsWorld(
+    return win.WindowsWorld(
         machine,
         processor,
         program.rpartition("/")[0],
-        split_path(environ.get("PATH", "")),
-        tidy(environ.get("SYSTEMROOT", "C:/Windows")),
+        win.split_path(environ.get("PATH", "")),
+        win.tidy(environ.get("SYSTEMROOT", "C:/Windows")),
         folder if folder not in ("", "/") else "",
         packaged="/windowsapps/" in program.lower(),
         sees_path="PATH" in environ,
@@ -139,7 +125,7 @@ def version_of(machine: Machine, path: str, pe: Pe) -> str | None:
 
 def kind_of(name: str) -> Bringer | None:
     """Who is expected to bring a DLL; None: every Windows has it."""
-    if is_api_set(name) or stem(name) in PART_OF_WINDOWS:
+    if win.is_api_set(name) or win.stem(name) in win.PART_OF_WINDOWS:
         return None
     if _DRIVER.match(name):
         return "driver"
@@ -148,9 +134,9 @@ def kind_of(name: str) -> Bringer | None:
     return "cuda" if concerns_gpu(name) and not _RUNTIME.match(name) else "system"
 
 
-def found(world: WindowsWorld, name: str) -> str | None:
+def found(world: win.WindowsWorld, name: str) -> str | None:
     """The file that a plain search gives."""
-    return value_or(search(world, name, tuple(folders(world, ALTERED))).path, None)
+    return value_or(win.search(world, name, tuple(win.folders(world, win.ALTERED))).path, None)
 
 
 # The load tree
@@ -163,11 +149,14 @@ def runner(machine: Machine, facts: Facts) -> Fact[Callable[[Framework, frozense
         return around
     world = around.value
     return Known(
-        lambda one, optional: _tree_of(run(world, facts, one), PLAIN, optional), around.source
+        lambda one, optional: _tree_of(run(world, facts, one), win.PLAIN, optional),
+        around.source,
     )
 
 
-def _tree_of(process: WindowsProcess, call: Call, optional: frozenset[str] = frozenset()) -> Tree:
+def _tree_of(
+    process: WindowsProcess, call: win.Call, optional: frozenset[str] = frozenset()
+) -> Tree:
     """The tree without the file itself, the parts of Windows, and what is missing but optional."""
     missing = [one for one in process.missing if one.name not in optional]
     unsure = (one.name for one in process.unsure if one.name not in optional)
@@ -179,19 +168,19 @@ def _tree_of(process: WindowsProcess, call: Call, optional: frozenset[str] = fro
     )
 
 
-def _library(process: WindowsProcess, one: Dll, call: Call) -> Library:
+def _library(process: WindowsProcess, one: Dll, call: win.Call) -> Library:
     version = version_of(process.machine, one.path, one.pe)
     lost, closed = tuple(_lost(process, one, call)), one.path in process.failed
     return Library(one.name, one.path, str(one.rule), version, one.needed_by, lost, closed)
 
 
-def _lost(process: WindowsProcess, one: Dll, call: Call) -> Iterator[Lost]:
+def _lost(process: WindowsProcess, one: Dll, call: win.Call) -> Iterator[Lost]:
     """The other files that the same search would reach later."""
     world, seen = process.world, {one.path.lower()}
     own = process.loaded[0].path.rpartition("/")[0]
-    for folder, rule in folders(world, call, own):
-        path = search(world, one.name, ((folder, rule),)).tried[0].path
-        if path.lower() not in seen and look_at(world, path) == FOUND:
+    for folder, rule in win.folders(world, call, own):
+        path = win.search(world, one.name, ((folder, rule),)).tried[0].path
+        if path.lower() not in seen and win.look_at(world, path) == FOUND:
             seen.add(path.lower())
             pe = world.machine.pe(path)
             version = version_of(world.machine, path, pe.value) if isinstance(pe, Known) else None
