@@ -40,7 +40,7 @@ _RUNTIME = re.compile(r"(?i)(msvc|vcruntime|concrt|zlib)")
 _TOOLKITS = "C:/Program Files/NVIDIA GPU Computing Toolkit/CUDA"
 _WORDS = {
     win.PLAIN.title: "Windows does for a program that is started",
-    win.ALTERED.title: "LoadLibrary does with the altered win.search path",
+    win.ALTERED.title: "LoadLibrary does with the altered search path",
     win.LISTED_OWN.title: "Python 3.8 and newer does for what it opens by path",
 }
 
