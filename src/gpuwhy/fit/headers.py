@@ -24,7 +24,7 @@ from gpuwhy.fit.model import (
     shape_of,
 )
 
-_MOST_HEADER = 40 << 20
+_MOST_HEADER, _MOST_METADATA = 40 << 20, 512 << 20
 _PLAIN = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd", strict=True))
 _STRING, _ARRAY = 8, 9
 _KEPT = 1024
@@ -96,6 +96,8 @@ class _Cursor:
     def take(self, count: int) -> bytes:
         begin = self.place - self.start
         if begin < 0 or begin + count > len(self.data):
+            if self.place > _MOST_METADATA:
+                raise Unreadable("its metadata is larger than 512 MiB, which no real model's is")
             size = max(count, min(1 << 18, self.source.size - self.place))
             self.data = self.source.at(self.place, size, "its header")
             self.start, begin = self.place, 0

@@ -1,10 +1,9 @@
-"""What a model's files say, and their bytes: only so many are read, in only so much time."""
+"""What a model's files say, and their bytes: only so many at a time, from below one folder."""
 
 from __future__ import annotations
 
 import math
 import re
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from gpuwhy.machine.reading import SECONDS, within
 
 Kind = Literal["decoder", "encoder", "encoder-decoder", "vit", "unknown"]
 MOST_TENSORS, MOST_NAME = 1_000_000, 4096
-_MOST_BYTES, _MOST_AT_ONCE, _MOST_ELEMENTS = 512 << 20, 48 << 20, 1 << 62
+_MOST_AT_ONCE, _MOST_ELEMENTS = 48 << 20, 1 << 62
 _BUFFER = re.compile(
     r"running_(mean|var)|num_batches|inv_freq|position_ids|rotary|attn\.(bias|masked_bias)$|moving_"
 )
@@ -101,29 +100,12 @@ class Model:
         return sum(one.elements for one in self.tensors if one.bytes and not one.is_buffer)
 
 
-class Budget:
-    """What may still be read of a model."""
-
-    def __init__(self) -> None:
-        self._left = _MOST_BYTES
-        self._until = time.monotonic() + SECONDS
-
-    def spend(self, count: int) -> None:
-        """Take so many bytes from it; raises Unreadable where nothing is left."""
-        self._left -= count
-        if self._left < 0:
-            raise Unreadable("its headers are larger than 512 MiB, which no real model's are")
-        if time.monotonic() > self._until:
-            raise Unreadable(f"its headers take longer than {SECONDS:g} s to read")
-
-
 @dataclass(frozen=True)
 class Source:
     """The bytes of one file, or of one inside another."""
 
     pread: Callable[[int, int], bytes]
     size: int
-    budget: Budget
     name: str
 
     def at(self, offset: int, count: int, what: str = "it") -> bytes:
@@ -138,7 +120,6 @@ class Source:
     def some(self, offset: int, count: int) -> bytes:
         """These bytes, or those that are left of them."""
         count = max(0, min(count, self.size - offset))
-        self.budget.spend(count)
         try:
             return within(SECONDS, lambda: self.pread(offset, count), self.name) if count else b""
         except (OSError, MalformedError) as error:
@@ -152,7 +133,6 @@ class Folder:
     def __init__(self, path: str) -> None:
         self.path = path.rstrip("/") or path
         self._system = FileSystem()
-        self._budget = Budget()
         self._open = ExitStack()
 
     def close(self) -> None:
@@ -186,7 +166,7 @@ class Folder:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise Unreadable(f"{name[:120]} cannot be read: {why}") from None
-        return Source(opened.pread, opened.size, self._budget, name)
+        return Source(opened.pread, opened.size, name)
 
     def json(self, name: str) -> dict[str, Any]:
         """A JSON object in a file of its own."""

@@ -146,7 +146,7 @@ def _of_zip(source: Source) -> tuple[list[Tensor], list[str]]:
             raise Unreadable("it is a zip archive without data.pkl: no file of torch.save")
         one = members[name]
         opened = open_member(source.some, source.size, one)
-        inner = Source(opened, one.size, source.budget, one.name)
+        inner = Source(opened, one.size, one.name)
     except MalformedError as error:
         raise Unreadable(f"its zip archive cannot be read: {error.what}") from None
     if inner.size > _MOST_PICKLE:
