@@ -30,20 +30,22 @@ GIB = 1 << 30
 DOCS = Path(__file__).parents[2] / "docs"
 
 
+CONFIG = {
+    "model_type": "llama",
+    "architectures": ["LlamaForCausalLM"],
+    "hidden_size": 4096,
+    "num_hidden_layers": 32,
+    "intermediate_size": 11008,
+    "num_attention_heads": 32,
+    "vocab_size": 32000,
+    "max_position_embeddings": 4096,
+    "torch_dtype": "bfloat16",
+}
+
+
 def llama(**more: object) -> Model:
     """Llama-2 7B, unless told."""
-    values = {
-        "model_type": "llama",
-        "architectures": ["LlamaForCausalLM"],
-        "hidden_size": 4096,
-        "num_hidden_layers": 32,
-        "intermediate_size": 11008,
-        "num_attention_heads": 32,
-        "vocab_size": 32000,
-        "max_position_embeddings": 4096,
-        "torch_dtype": "bfloat16",
-    }
-    return of_config(Config({**values, **more}), "llama")
+    return of_config(Config({**CONFIG, **more}), "llama")
 
 
 SEVEN = llama()
@@ -67,8 +69,7 @@ def test_figures_that_everybody_knows():
     assert part(into(EIGHT, tokens=1), "kv cache") == 131_072  # 128 KiB
     assert part(found, "framework") == 686 << 20  # as measured
     trained = into(SEVEN, task="train", tokens=512, amp=True)
-    kinds = {"optimizer": 8, "weights": 4, "gradients": 4}  # 16 bytes a parameter
-    for name, each in kinds.items():
+    for name, each in {"optimizer": 8, "weights": 4, "gradients": 4}.items():  # 16 a parameter
         assert part(trained, name) == pytest.approx(each * SEVEN.parameters, rel=0.001)
 
 
@@ -145,38 +146,38 @@ def test_uses_that_make_no_sense_are_told_in_a_sentence():
     assert part(served, "activations") < 64 << 20
 
 
-@pytest.mark.parametrize(
-    "word, gib",
-    [
-        ("RTX 4090", 23.99),
-        ("NVIDIA H100 80GB HBM3", 79.6),
-        ("A100-SXM4-40GB", 40.0),
-        ("3090", 24.0),
-        ("T4", 15.0),
-        ("1g.10gb", 9.5),
-        ("RTX 3060 Laptop", 6.0),
-        ("2x V100-32GB", 32.0),
-    ],
-)
-def test_cards_as_people_write_them(word, gib):
+CARDS = {
+    "RTX 4090": 23.99,
+    "NVIDIA H100 80GB HBM3": 79.6,
+    "A100-SXM4-40GB": 40.0,
+    "3090": 24.0,
+    "T4": 15.0,
+    "1g.10gb": 9.5,
+    "RTX 3060 Laptop": 6.0,
+    "2x V100-32GB": 32.0,
+}
+
+
+@pytest.mark.parametrize("word", CARDS)
+def test_cards_as_people_write_them(word):
     found = cards.described((word,))
-    assert found[0].total / GIB == pytest.approx(gib, rel=0.005)
+    assert found[0].total / GIB == pytest.approx(CARDS[word], rel=0.005)
     assert found[0].room < found[0].total
     assert len(found) == (2 if word.startswith("2x") else 1)
 
 
 @pytest.mark.parametrize(
-    "words, memory, say",
+    "word, memory, say",
     [
-        (("sm_89",), (), "--gpu-memory"),
-        (("RTX 4091",), (), "no such GPU"),
-        (("RTX 4090",), (5,), "no size"),
-        (("T4",), (8 * GIB, 9 * GIB), "one for each"),
+        ("sm_89", (), "--gpu-memory"),
+        ("RTX 4091", (), "no such GPU"),
+        ("RTX 4090", (5,), "no size"),
+        ("T4", (8 * GIB, 9 * GIB), "one for each"),
     ],
 )
-def test_cards_that_make_no_sense(words, memory, say):
+def test_cards_that_make_no_sense(word, memory, say):
     with pytest.raises(FitError, match=say):
-        cards.described(words, memory)
+        cards.described((word,), memory)
 
 
 def test_every_row_of_the_table_is_found_by_its_own_name():
@@ -199,19 +200,6 @@ def test_the_changes_really_fit_and_are_of_different_kinds(tmp_path, capsys):
         options.go(options)
         again = json.loads(capsys.readouterr().out)
         assert (again["status"], again["bytes"]) == ("fits", change.bytes)
-
-
-CONFIG = {
-    "model_type": "llama",
-    "architectures": ["LlamaForCausalLM"],
-    "hidden_size": 4096,
-    "num_hidden_layers": 32,
-    "intermediate_size": 11008,
-    "num_attention_heads": 32,
-    "vocab_size": 32000,
-    "max_position_embeddings": 4096,
-    "torch_dtype": "bfloat16",
-}
 
 
 def test_the_largest_batch_is_the_edge_and_a_measurement_moves_it():
