@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import msgspec
@@ -30,7 +30,6 @@ class Move(msgspec.Struct, frozen=True):
     cost: str
     weight: float
     use: dict[str, Any]
-    ranks: bool = False  # changes how many GPUs there are
 
 
 _MOVES = msgspec.convert(table("move"), dict[str, Move])
@@ -48,12 +47,10 @@ def smallest(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Change, .
         tries.strict = False
         again = [*tries.single(use), *tries.paired(use, {change.kind for _, change in found})]
         found += [(weight + _NARROW, change) for weight, change in again]
-    best: dict[str, tuple[float, Change]] = {}
-    for weight, change in sorted(found, key=lambda row: row[0]):
-        kind = " + ".join(sorted(change.kind.split(" + ")))
-        best.setdefault(kind, (weight, change))
-    ordered = sorted(best.values(), key=lambda row: row[0])
-    return tuple(change for _, change in ordered[:_WANTED])
+    best: dict[frozenset[str], Change] = {}
+    for _, change in sorted(found, key=lambda row: row[0]):
+        best.setdefault(frozenset(change.kind.split(" + ")), change)
+    return tuple(best.values())[:_WANTED]
 
 
 class _Tries:
@@ -76,25 +73,22 @@ class _Tries:
         """Whether it fits, safely where that is asked for."""
         return self.fullest(use).status in (("fits",) if self.strict else ("fits", "only_just"))
 
-    def single(self, use: Use) -> Iterator[tuple[float, Change]]:
-        """One change."""
+    def single(
+        self, use: Use, made: tuple[Move, ...] = (), seen: Collection[str] = ()
+    ) -> Iterator[tuple[float, Change]]:
+        """One change, after those that were made."""
         for move in self.moves(use):
             changed = replace(use, **move.use)
-            if self.fits(changed):
-                yield move.weight, self.change(changed, (move,))
+            if move.kind not in seen and self.fits(changed):
+                moves = (*made, move)
+                yield sum(one.weight for one in moves), self.change(changed, moves)
 
     def paired(self, use: Use, seen: set[str]) -> Iterator[tuple[float, Change]]:
         """Two at once: each second move is looked for after the first is made."""
         for first in self.moves(use, searching=False):
-            if first.kind in seen or first.ranks:
-                continue
-            middle = replace(use, **first.use)
-            for second in self.moves(middle):
-                if second.kind == first.kind or second.kind in seen:
-                    continue
-                changed = replace(middle, **second.use)
-                if self.fits(changed):
-                    yield first.weight + second.weight, self.change(changed, (first, second))
+            if first.kind not in seen:
+                changed = replace(use, **first.use)
+                yield from self.single(changed, (first,), {*seen, first.kind})
 
     def change(self, use: Use, made: tuple[Move, ...]) -> Change:
         """The moves in words, with what the fullest GPU then holds."""
@@ -184,7 +178,7 @@ class _Tries:
                 options, moved = f"--tp {count}", {"tp": count}
             if self.fits(replace(use, **moved)):
                 cost, weight = f"{count} GPUs of this kind", 3.0 + math.log2(count)
-                yield Move("split", text, options, cost, weight, moved, ranks=True)
+                yield Move("split", text, options, cost, weight, moved)
                 return
 
 
