@@ -13,7 +13,8 @@ import gpuwhy
 from gpuwhy.answer import html, markdown, terminal
 from gpuwhy.api.batch import Fitted, Try
 from gpuwhy.cli.parser import parsed
-from gpuwhy.fit import cards, dtypes
+from gpuwhy.fit import ask as cards
+from gpuwhy.fit import dtypes
 from gpuwhy.fit.answer import Fit, FitError, Use, schema, values
 from gpuwhy.fit.ask import fit, used
 from gpuwhy.fit.changes import smallest

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from gpuwhy.api.text import answer_of
 from gpuwhy.cli import FOUND, HEALTHY, UsageError, output, refused
 from gpuwhy.fleet.ranks.decide import decide
-from gpuwhy.fleet.ranks.gather import Gathered
+from gpuwhy.fleet.ranks.gather import Gathered, labels, last_attempts
 from gpuwhy.fleet.ranks.job import contract, without_hosts
-from gpuwhy.fleet.ranks.launcher import labels, last_attempts
 from gpuwhy.fleet.ranks.report import document
 from gpuwhy.machine import reading
 

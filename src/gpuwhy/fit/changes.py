@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gpuwhy.fit.answer import Card, Change, Share, Use
-from gpuwhy.fit.cards import described
+from gpuwhy.fit.ask import described
 from gpuwhy.fit.dtypes import shown, table
 from gpuwhy.fit.judge import bisected, shares_of
 from gpuwhy.fit.model import Model

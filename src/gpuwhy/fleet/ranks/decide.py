@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from gpuwhy.answer.answer import Answer
-from gpuwhy.fleet.ranks.gather import Gathered
+from gpuwhy.fleet.ranks.gather import Gathered, Said, named
 from gpuwhy.fleet.ranks.job import Ended, Job, Rank
-from gpuwhy.fleet.ranks.launcher import Said, named
 from gpuwhy.fleet.ranks.log import Log, offsets
 from gpuwhy.log.log import Log as Reading
 
