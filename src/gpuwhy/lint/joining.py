@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from gpuwhy.lint.mistakes import Place, Problem
 from gpuwhy.lint.read import requirements
 from gpuwhy.lint.sheet import Command, Environment, Include, Pin, Read, Sheet
-from gpuwhy.lint.versions import pythons_in
 
 _DEPTH, _REPEATED = 20, 20
 
 
 def join(sheet: Sheet, read: Read) -> None:
     """The packages of included files, into the environment that includes them."""
-    sheet.environments += [made for one in sheet.environments for made in _of_conda(one, read)]
     for stage in sheet.environments:
         if sheet.kind in ("dockerfile", "script"):
             _run_scripts(stage, read)
         _take_in(sheet, stage, stage.includes, read, (sheet.path,))
         stage.pins = _thinned(stage.pins)
-        if sheet.kind == "requirements" and not stage.pythons:
-            _of_project(stage, read)
-
-
-def _of_conda(stage: Environment, read: Read) -> Iterator[Environment]:
-    """The environments of conda that a stage makes from files, in the image that holds them."""
-    for include in stage.conda_files:
-        path = found(include, read)
-        text = read(path)
-        if text is None:
-            continue
-        from gpuwhy.lint.read import conda
-
-        for made in conda.read(path, text).environments:
-            made.image, made.system, made.runs = stage.image, stage.system, stage.runs
-            made.apt, made.variables = stage.apt, stage.variables
-            made.through[path] = include.place
-            yield made
 
 
 def _run_scripts(stage: Environment, read: Read) -> None:
@@ -52,7 +30,7 @@ def _run_scripts(stage: Environment, read: Read) -> None:
     for step, command in enumerate(stage.commands, 1):
         named = _script_of(command)
         include = Include(named, Place(stage.path, command.line), must=False)
-        path = found(include, read) if named else ""
+        path = _found(include, read) if named else ""
         text = read(path) if path and path != stage.path else None
         made = script.read(path, text).environments if text is not None else []
         if len(made) != 1:
@@ -91,14 +69,10 @@ def _thinned(pins: list[Pin]) -> list[Pin]:
 
 
 def _take_in(
-    sheet: Sheet,
-    stage: Environment,
-    includes: Iterable[Include],
-    read: Read,
-    inside: tuple[str, ...],
+    sheet: Sheet, stage: Environment, includes: list[Include], read: Read, inside: tuple[str, ...]
 ) -> None:
     for include in includes:
-        path = found(include, read)
+        path = _found(include, read)
         if path in inside or len(inside) > _DEPTH:
             said = f"{include.path} includes itself ({' → '.join((*inside, path))})"
             sheet.problems.append(Problem(include.place, said))
@@ -117,13 +91,12 @@ def _take_in(
         stage.pins += [_taken(pin, include) for pin in made.pins]
         stage.other_index |= made.other_index
         stage.refused += made.refused
-        inner = [_within(one, include) for one in made.includes]
+        asked = include.indexes
+        inner = [
+            replace(one, indexes=(*one.indexes, *asked), arms=include.arms, step=include.step)
+            for one in made.includes
+        ]
         _take_in(sheet, stage, inner, read, (*inside, path))
-
-
-def _within(inner: Include, outer: Include) -> Include:
-    indexes = (*inner.indexes, *outer.indexes)
-    return replace(inner, indexes=indexes, arms=outer.arms, step=outer.step)
 
 
 def _taken(pin: Pin, include: Include) -> Pin:
@@ -134,7 +107,7 @@ def _taken(pin: Pin, include: Include) -> Pin:
     return replace(indexed, limits=limits, arms=(*pin.arms, *include.arms), step=include.step)
 
 
-def found(include: Include, read: Read) -> str:
+def _found(include: Include, read: Read) -> str:
     """The path of an included file: beside the one that names it, or where a build starts."""
     folder = posixpath.dirname(include.place.path)
     first = posixpath.normpath(posixpath.join(folder, include.path))
@@ -146,21 +119,3 @@ def found(include: Include, read: Read) -> str:
     tries = [posixpath.normpath(posixpath.join(one, include.path)) for one in folders]
     tries.append(posixpath.join(folder, posixpath.basename(include.path)))
     return next((path for path in tries if read(path) is not None), first)
-
-
-def _of_project(stage: Environment, read: Read) -> None:
-    """The Pythons of the project that a requirements file belongs to."""
-    folder = posixpath.dirname(stage.path)
-    for beside in dict.fromkeys((folder, posixpath.dirname(folder))):
-        text = read(posixpath.join(beside, "pyproject.toml")) or ""
-        wanted = re.search(r"^requires-python\s*=\s*[\"']([^\"']+)", text, re.MULTILINE)
-        if wanted and pythons_in(wanted[1]):
-            stage.pythons = pythons_in(wanted[1])
-            stage.python_from = f"requires-python {wanted[1]} in pyproject.toml"
-            return
-        for name in (".python-version", "runtime.txt"):
-            named = read(posixpath.join(beside, name)) or ""
-            exact = re.match(r"\s*(?:python-)?(3\.\d+)(\.\d+)?\s*$", named)
-            if exact:
-                stage.pythons, stage.python_from = (exact[1],), f"{name} names Python {exact[1]}"
-                return

@@ -248,7 +248,7 @@ class Scope:
 
 def is_of_gpus(name: str) -> bool:
     """Whether a package is a framework, or runs on one."""
-    return is_guest(name) or releases.family(name) is not None
+    return name == "pytorch" or is_guest(name) or releases.family(name) is not None
 
 
 def is_gpu_build(pin: Pin) -> bool:

@@ -158,7 +158,6 @@ class Environment(msgspec.Struct):
     image: Image | None = None
     variables: dict[str, Variable] = {}
     part: str = ""  # of a project: the extra or group
-    own: frozenset[str] = frozenset()  # the packages of that part alone
     commands: list[Command] = []
     apt: dict[str, int] = {}  # package → line
     apt_pinned: dict[str, str] = {}  # those of them that name a version → that version
@@ -168,11 +167,9 @@ class Environment(msgspec.Struct):
     gpu: str = ""  # what says that a GPU is meant
     copied: dict[str, str] = {}  # file in the image → file in the build's folder
     channels: list[str] = []  # of conda, the first one first
-    conda_files: list[Include] = []  # environments of conda that it makes
     refused: list[Problem] = []  # requirements that no installer takes
     includes_unknown: bool = False  # a file that it includes cannot be read
     through: dict[str, Place] = {}  # file that it includes → the line that does so
-    no_gpu: int = 0  # the line of `gpu: false`
     in_image: bool = False  # a Dockerfile installs it, whose image has the Python
 
     def words_of(self, step: int) -> tuple[str, ...]:
@@ -197,7 +194,6 @@ class Workload(msgspec.Struct):
     exempt: bool = False  # sees the devices another way
     only_runtime: bool = False  # `runtime: nvidia` is all that asks for a GPU
     command: str = ""
-    left_out: Place | None = None  # a request that is commented out
     wrong_request: list[Problem] = []
 
     @property

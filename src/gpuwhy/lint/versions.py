@@ -77,16 +77,7 @@ def allowed(name: str, text: str, platform: str = LINUX) -> tuple[Release, ...]:
     exact = "==" in text and "*" not in text
     here = [row for row in rows(name) if row.platform in (platform, "any", "source")]
     meant = [row for row in here if exact or not _is_set_aside(row)]
-    found = tuple(row for row in meant if allows(public, row.version))
-    return found or (_of_trial(public, here) if exact else ())
-
-
-def _of_trial(public: str, here: list[Release]) -> tuple[Release, ...]:
-    """Of a trial version (2.3.0rc0) that was not harvested, the release that it became."""
-    trial = parsed(public.replace("==", "").strip())
-    if trial is None or not trial.is_prerelease or trial.is_devrelease:
-        return ()
-    return tuple(row for row in here if row.version == trial.base_version)
+    return tuple(row for row in meant if allows(public, row.version))
 
 
 def _is_set_aside(row: Release) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import torch_builds
-from gpuwhy.knowledge.guests import guests
 from gpuwhy.lint.mistakes import Edit, Mistake
 from gpuwhy.lint.repository import TORCH_INDEX
 from gpuwhy.lint.rules import told
@@ -138,39 +137,23 @@ def _is_first(scope: Scope, one: Pin, pin: Pin) -> bool:
 
 def outrun(scope: Scope) -> Iterator[Mistake]:
     """torch, and an index beside the default one whose last torch is older than what pip takes."""
-    if scope.base.framework == "torch":
-        return
-    for pin in [one for one in scope.pins if one.name == "torch"] or _asking(scope):
+    for pin in scope.pins if scope.base.framework != "torch" else ():
         extra = [one for one in pin.indexes if one.role in ("extra", "links") and one.backend]
         only = any(index.role == "only" for index in pin.indexes)
-        if len({one.backend for one in extra}) != 1 or only or not pin.by_name or pin.local:
+        if pin.name != "torch" or len({one.backend for one in extra}) != 1 or only:
             continue
-        own = pin.name == "torch"
-        torch, index = pin if own else Pin("torch", pin.place), extra[0]
-        row, last = scope.taken(Pin("torch", pin.place, torch.specifier)), ""
-        last = torch_builds.index_ends(index.backend)
-        if not last or row is None or at_least(last, major_minor(row.version)):
+        if not pin.by_name or pin.local or (is_pinned(pin) and not pin.version):
             continue
-        if not is_pinned(torch) or torch.version:
-            values = {"version": row.version, "index": index.backend, "last": last}
+        row = scope.taken(Pin("torch", pin.place, pin.specifier))
+        last = torch_builds.index_ends(extra[0].backend)
+        if last and row and not at_least(last, major_minor(row.version)):
+            values = {"taken": row.version, "index": extra[0].backend, "last": last}
             values["wanted"] = f"=={last}.*" if len(numbers(last)) == 2 else f"=={last}"
             values["cuda"] = f" for CUDA {row.cuda}" if isinstance(row.cuda, str) else ""
-            values["who"] = "torch" if own else f"torch, which {pin.name} asks for,"
-            level, source = "warning" if torch.version else "", torch_builds.source("matrix")
-            yield told("index-outrun", pin, source, severity=level, values=values, url=index.url)
+            level, source = "warning" if pin.version else "", torch_builds.source("matrix")
+            url = extra[0].url
+            yield told("index-outrun", pin, source, severity=level, values=values, url=url)
             return
-
-
-def _asking(scope: Scope) -> list[Pin]:
-    """The first package that brings torch, where no line names one."""
-    held = any(pin.limits or pin.name == "pytorch" for pin in scope.environment.pins)
-    named = tuple(dict.fromkeys(index for pin in scope.pins for index in pin.indexes))
-    for pin in scope.pins if not held else ():
-        found = guests(pin.name) if pin.origin == "pip" and not is_pinned(pin) else []
-        asked = (found[-1].asks or {}).get("torch") if found else None
-        if asked is not None and not re.search(r"<|==|~=", asked):
-            return [Pin(pin.name, pin.place, indexes=named)]
-    return []
 
 
 def replaced(scope: Scope) -> Iterator[Mistake]:
@@ -202,11 +185,6 @@ def no_such_build(scope: Scope) -> Iterator[Mistake]:
 
 
 def _missing(pin: Pin) -> Iterator[Mistake]:
-    index, matrix = _alone(pin), torch_builds.source("matrix")
-    oldest = re.search(r">=?\s*([\d.]+)", pin.specifier)
-    last = torch_builds.index_ends(index.backend) if index and not pin.version else ""
-    if last and oldest and not at_least(last, major_minor(oldest[1])):
-        yield told("no-such-build.ended", pin, matrix, index=pin.backend, last=last)
     if not pin.version or not at_least(pin.public, "1.13"):
         return  # older releases have builds that the matrix does not list
     built = [variant.backend for variant in torch_builds.variants(pin.public)]

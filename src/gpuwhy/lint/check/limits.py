@@ -12,7 +12,7 @@ from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint.mistakes import Edit, Mistake
 from gpuwhy.lint.read.dockerfile import is_second
 from gpuwhy.lint.rules import pattern, table, told
-from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.scope import Scope, is_of_gpus
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import PYTHONS, allowed, allows, is_pinned, parsed, solve, together
 
@@ -21,9 +21,6 @@ _TRIED: dict[str, tuple[str, ...]] = table("limits.tried")
 _FLOORS = {"numpy": (3, 9), "protobuf": (3, 7), "h5py": (3, 6)}
 """The oldest Python that has a neighbour past the limits."""
 _WRITTEN_ALONE = "h5py<3"  # it comes with TensorFlow too, and matters to who loads weights
-_OTHERS = pattern("limits.others")
-"""Packages whose limits matter here only beside one that computes on a GPU."""
-_MODELS = pattern("limits.models")
 _FOR_A_MACHINE = re.compile(
     r"(^|[^a-z])(ngc|nvcr|colab|kaggle|sagemaker|databricks|jetson|l4t|jetpack)([^a-z]|$)"
 )
@@ -53,7 +50,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
         return
     named: set[str] = set()
     for need in sorted(_needs(scope), key=lambda one: family(one.pin.name) is None):
-        if not _can_meet(scope, need) or _is_settled(scope, need):
+        if not is_of_gpus(need.pin.name) or not _can_meet(scope, need) or _is_settled(scope, need):
             continue
         pins = [p for p in scope.environment.pins if p.name == need.name]
         others = [other for other in pins if together(need.pin, other)]
@@ -117,10 +114,7 @@ def _can_meet(scope: Scope, need: Need) -> bool:
 
 
 def _is_settled(scope: Scope, need: Need) -> bool:
-    """Whether a lock decides; or it is no matter of GPUs."""
-    aside = _OTHERS.fullmatch(need.pin.name) and not scope.gpu_meant
-    if aside and not any(map(_MODELS.fullmatch, scope.names)):
-        return True
+    """Whether a lock decides."""
     held = scope.repository.locked(need.name)
     return bool(held) and all(allows(need.limit, version) for version in held)
 

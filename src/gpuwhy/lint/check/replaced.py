@@ -127,37 +127,24 @@ def image_outrun(scope: Scope) -> Iterator[Mistake]:
     gone = any(re.search(r"\buninstall\b.*\btorch\b", one.text) for one in stage.commands)
     if base.family != "cuda" or not base.cuda or scope.named_otherwise or gone:
         return
-    if not stage.runs or stage.other_index:
-        return
-    named = [pin for pin in (*stage.pins, *stage.carried) if pin.name in ("torch", "pytorch")]
-    named = [pin for pin in named if not pin.limits] or _brought(scope)
-    pin = named[0] if len(named) == 1 else None
+    named = [pin for pin in (*scope.pins, *stage.carried) if pin.name in ("torch", "pytorch")]
+    pin = named[0] if len(named) == 1 and stage.runs and not stage.other_index else None
     if not pin or pin.variant or pin.indexes or pin.arms or not pin.by_name:
         return
     row = scope.taken(pin)
     if row and isinstance(row.cuda, str) and major(row.cuda) > major(base.cuda):
         needs, admits, number = floor(row.cuda), floor(base.cuda), major(base.cuda)
         bringing = (p for p in scope.pins if p.name != "torch" and "torch" in scope.asks(p))
-        exact = next(bringing, None)
+        exact = next((one for one in bringing if one.version), None)
         label = _INDEXES.get(number, f"cu{''.join(map(str, numbers(base.cuda)[:2]))}")
         fix = f"take torch from PyTorch's index for CUDA {number} (such as {label}), "
         fix += "or a newer image"
-        if exact and exact.version:
+        if exact:
             fix = f"take a newer image: {exact.name} {exact.version} wants this torch"
         if needs and admits:
             values = {"said": newest_said(pin, row), "cuda": row.cuda, "needs": needs.driver}
             values |= {"image": base.name, "held": base.cuda, "admits": admits.driver}
             yield told("image-outrun", pin, evidence_of(row, "cuda"), fix=fix, values=values)
-
-
-def _brought(scope: Scope) -> list[Pin]:
-    """The torch that a package of the file brings, on the line of that package."""
-    for pin in scope.pins if not scope.environment.includes_unknown else ():
-        if pin.installed and not pin.indexes and "torch" in scope.asks(pin):
-            found = list(scope.solved("torch", pin.step))[-3:]
-            newest = max(found, key=numbers, default="")
-            return [Pin("torch", pin.place, f"=={newest}", step=pin.step)] if newest else []
-    return []
 
 
 def image_overridden(scope: Scope) -> Iterator[Mistake]:

@@ -1,4 +1,4 @@
-"""Services that ask for a GPU wrongly or not at all; variables that nobody reads."""
+"""Services that ask for a GPU wrongly or not at all."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from gpuwhy.lint.rules import pattern, told
 from gpuwhy.lint.sheet import Workload
 from gpuwhy.lint.target import Target
 
-_OTHER = re.compile(
-    r"rocm|amd|intel|xpu|vulkan|cpu|metal|export|monitor|plugin|operator|dcgm|dashboard|\bui\b"
-)
+_OTHER = pattern("requests.other")
 _IDLE = pattern("requests.idle")
 _HIDDEN = ("", "-1", "none", "void", "NoDevFiles")
 
@@ -33,8 +31,8 @@ def service(work: Workload, target: Target | None) -> Iterator[Mistake]:
     plain = built.family in ("python", "distro") and not built.gpu
     said = {*work.variables, *work.built_sets}
     if work.only_runtime and work.request and plain and "NVIDIA_VISIBLE_DEVICES" not in said:
-        source, values = images.source("toolkit"), {"name": work.name, "image": built.name}
-        yield told("no-gpu-request.runtime", work.request, source, values=values)
+        source, place = images.source("toolkit"), work.request
+        yield told("no-gpu-request.runtime", place, source, name=work.name, image=built.name)
     hidden = work.variables.get("CUDA_VISIBLE_DEVICES")
     idle = bool(hidden and hidden.value in _HIDDEN) or _IDLE.search(work.command)
     if not (work.request or work.partial or work.exempt or idle or _says_cpu(work)):
@@ -44,12 +42,10 @@ def service(work: Workload, target: Target | None) -> Iterator[Mistake]:
 def _asks_nothing(work: Workload, base: images.Base, built: images.Base) -> Iterator[Mistake]:
     visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
     hides = bool(visible and visible.value in _HIDDEN)
-    words = f"{work.name} {work.built} {work.image.text if work.image else ''}".lower()
+    words = f"{work.name} {' '.join(work.origin)}".lower()
     named = re.search(r"(^|[^a-z])(gpu|cuda)([^a-z]|$)", words) and not _OTHER.search(words)
     place, level, why = work.place, "warning", ""
-    if work.left_out and (named or base.gpu or built.gpu):
-        why, place = "has its request for a GPU commented out, so it is given none", work.left_out
-    elif work.image and base.gpu and not hides:
+    if work.image and base.gpu and not hides:
         why = f"runs {work.image.text}, an image for GPUs, and asks for none"
         place, level = work.image.place, "warning" if visible else ""
     elif built.gpu and not work.image and not hides:
@@ -63,7 +59,6 @@ def _asks_nothing(work: Workload, base: images.Base, built: images.Base) -> Iter
 
 def _says_cpu(work: Workload) -> bool:
     """Whether a name of the service, of its image or of its build says that it stays on the CPU."""
-    image = work.image.text if work.image else ""
     values = [*work.arguments.values(), *(one.value for one in work.variables.values())]
-    words = " ".join((work.name, work.built, image, *values)).lower()
+    words = " ".join((work.name, *work.origin, *values)).lower()
     return bool(re.search(r"(^|[^a-z])cpu([^a-z]|$)", words))

@@ -17,14 +17,13 @@ from gpuwhy.lint.versions import allows, together
 def check(scope: Scope) -> Iterator[Mistake]:
     """Every row that fits."""
     for row in rows("package"):
-        fitting = (pin for pin in scope.pins if pin.name in row["names"])
-        for pin in fitting:
-            found = _package(scope, pin, row)
-            if found is not None:
-                yield _mistake(row, pin.place, found)
-                break
-    for row in rows("command") if scope.environment.commands else ():
-        yield from _command(scope, row)
+        pins = (pin for pin in scope.pins if pin.name in row["names"])
+        found = ((pin, _package(scope, pin, row)) for pin in pins)
+        pin, words = next((one for one in found if one[1] is not None), (None, None))
+        if pin and words:
+            yield _mistake(row, pin.place, words)
+    for row in rows("command"):
+        yield from _command(scope, row) if _is_of_kind(scope, row) else ()
     for row in rows("apt"):
         for name, line in scope.environment.apt.items() if _is_of_kind(scope, row) else ():
             if images.from_apt(row["holds"], name) if "holds" in row else name in row["names"]:
@@ -35,9 +34,9 @@ def _is_of_kind(scope: Scope, row: dict[str, Any]) -> bool:
     return scope.kind in row.get("kinds", (scope.kind,))
 
 
-def _mistake(row: dict[str, Any], place: Place, values: dict[str, object]) -> Mistake:
+def _mistake(row: dict[str, Any], place: Place, words: dict[str, object]) -> Mistake:
     source = know(row["where"], row["detail"])
-    text, fix = row["text"].format(**values), row["fix"].format(**values)
+    text, fix = row["text"].format(**words), row["fix"].format(**words)
     return Mistake(row["rule"], row.get("severity", "error"), place, text, source, fix)
 
 
@@ -83,18 +82,15 @@ def _version(scope: Scope, pin: Pin) -> str:
 
 
 def _command(scope: Scope, row: dict[str, Any]) -> Iterator[Mistake]:
-    if not _is_of_kind(scope, row):
-        return
     version, said = scope.torch
-    if "torch" in row and not (version and allows(row["torch"], version)):
-        return
     commands = scope.environment.commands
-    if "torch" in row and any("checkout" in one.words for one in commands):
-        return
+    if "torch" in row:
+        older = version and allows(row["torch"], version)
+        if not older or any("checkout" in one.words for one in commands):
+            return
     for command in commands:
         found = re.fullmatch(row["call"], command.text)
         if found:
             group = next(filter(None, found.groups()), "")
-            values: dict[str, object] = {"torch": said, "found": group}
-            yield _mistake(row, scope.at(command.line), values)
+            yield _mistake(row, scope.at(command.line), {"torch": said, "found": group})
             return

@@ -11,13 +11,6 @@ from gpuwhy.lint.read import shell
 from gpuwhy.lint.read.yamls import Map, Node, Seq, Text, top
 from gpuwhy.lint.sheet import Image, Sheet, Variable, Workload
 
-_LEFT_OUT = re.compile(
-    r"(?:^[ \t]*#\s*(?:deploy|resources|reservations|devices)\s*:.*\n)*"
-    r"^[ \t]*#\s*(?:-\s*)?(?:driver:\s*nvidia|runtime:\s*nvidia|gpus:|capabilities:.*gpu)",
-    re.MULTILINE,
-)
-"""A reservation that is commented out."""
-
 
 def read(path: str, text: str) -> Sheet:
     """A compose file."""
@@ -29,12 +22,6 @@ def read(path: str, text: str) -> Sheet:
             work.partial = work.partial or "include" in whole
             sheet.workloads.append(work)
     _share(sheet.workloads)
-    for found in _LEFT_OUT.finditer(text):
-        line = text.count("\n", 0, found.start()) + 1
-        before = [one for one in sheet.workloads if one.place.line <= line]
-        owner = max(before, key=lambda one: one.place.line, default=None)
-        if owner and not owner.left_out:
-            owner.left_out = Place(path, line)
     return sheet
 
 

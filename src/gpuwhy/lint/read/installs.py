@@ -13,12 +13,11 @@ from msgspec.structs import replace
 from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.read import conda, requirements
 from gpuwhy.lint.rules import names, pattern, table
-from gpuwhy.lint.sheet import Command, Environment, Include, Index, Pin, Role, holds_only
+from gpuwhy.lint.sheet import Command, Environment, Include, Index, Role, holds_only
 
 _VALUED = names("installs.valued")
 _CONDA_VALUED = names("installs.conda_valued")
 _CONDAS = ("conda", "mamba", "micromamba")
-_ARCHIVE = re.compile(r"onnxruntime-linux-x64-(?:gpu|gpu-cuda12|cuda12)-(\d+\.\d+\.\d+)\.tgz")
 _VARIABLES: dict[str, Role] = table("installs.variables")
 _OWN_FOLDER = pattern("installs.own_folder", re.IGNORECASE)
 """A variable in front of a path, which is often the folder of the script itself."""
@@ -34,8 +33,6 @@ def take(stage: Environment, command: Command) -> None:
         _take_pip(stage, command, start)
     elif name in _CONDAS:
         _take_conda(stage, command)
-    elif name in ("wget", "curl", "aria2c", "ADD"):
-        _take_archive(stage, command)
     elif name in ("apt-get", "apt", "apk", "dnf", "yum", "microdnf"):
         _take_apt(stage, command)
 
@@ -132,16 +129,6 @@ def _take_conda(stage: Environment, command: Command) -> None:
         named = [words[words.index("channels") + 1]]
     else:
         named = [after for word, after in pairwise(words) if word in ("-c", "--channel") and name]
-    for word, after in pairwise((*words, "")):
-        option, _, value = word.partition("=")
-        file = value or after
-        made = name in ("create", "update") and option in ("-f", "--file")
-        if made and file.endswith((".yml", ".yaml")):
-            base = posixpath.basename(file)
-            path = stage.copied.get(base, base if file.startswith("/") else file)
-            place = Place(stage.path, command.lines[0])
-            stage.conda_files.append(Include(path, place, must=False))
-            return
     stage.channels += [one for one in dict.fromkeys(named) if one not in stage.channels]
     number = words.index(name) + 1 if name in ("install", "create") else len(words)
     before = len(stage.pins)
@@ -152,15 +139,6 @@ def _take_conda(stage: Environment, command: Command) -> None:
             conda.add(stage, word, line)
     arms, step = command.arms, len(stage.commands)
     stage.pins[before:] = [replace(pin, arms=arms, step=step) for pin in stage.pins[before:]]
-
-
-def _take_archive(stage: Environment, command: Command) -> None:
-    """ONNX Runtime's C++ libraries, which open the same CUDA as the wheel of that release."""
-    for word, line in zip(command.words, command.lines, strict=False):
-        found = _ARCHIVE.search(word)
-        if found and "cuda12" not in word:
-            place, step = Place(stage.path, line), len(stage.commands)
-            stage.pins.append(Pin("onnxruntime-gpu", place, f"=={found[1]}", step=step))
 
 
 def _take_apt(stage: Environment, command: Command) -> None:

@@ -69,8 +69,6 @@ class _Reader:
         self._environment(base, "")
         for name, pins in extras.items():
             self._environment([*base, *pins], name)
-            own = {pin.name for pin in pins} - {pin.name for pin in base}
-            self.sheet.environments[-1].own = frozenset(own)
 
     def _environment(self, pins: list[Pin], part: str) -> None:
         sources = self._sources(part)

@@ -157,7 +157,8 @@ def requirement(text: str, place: Place) -> Pin:
     try:
         found = Requirement(text.rstrip(", "))
     except (InvalidRequirement, RecursionError, ValueError):
-        raise BadRequirementError(f"{_short(text)!r} is no requirement{_why(text)}") from None
+        hint = ": pip writes ==, a single = is conda's" if re.match(r"[\w.-]+=[^=]", text) else ""
+        raise BadRequirementError(f"{_short(text)!r} is no requirement{hint}") from None
     clauses = sorted(found.specifier, key=lambda one: text.find(one.version))
     specifier = ",".join(f"{one.operator}{one.version}" for one in clauses)
     extras = tuple(normal(extra) for extra in found.extras)
@@ -183,16 +184,6 @@ def _last_part(url: str) -> str:
     """git+https://host/NVIDIA/apex.git@main → apex."""
     last = re.split(r"[#?\[]", url)[0].rstrip("/.").split("/")[-1]
     return re.sub(r"(\.git)?(@.*)?$", "", last) or "-"
-
-
-def _why(text: str) -> str:
-    if re.match(r"(<{7}|={7}|>{7})", text):
-        return ": a merge conflict was left in the file"
-    if re.match(r"[\w.-]+=[^=]", text):
-        return ": pip writes ==, a single = is conda's"
-    if re.match(r"[\w.-]+\s+\d", text):
-        return ": an operator such as == is missing between name and version"
-    return ""
 
 
 def _short(text: str) -> str:
