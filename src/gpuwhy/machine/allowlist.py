@@ -45,11 +45,6 @@ def _config(text: str) -> str:
     return "".join(f"{name} = {value}\n" for name, value in rows if name in _CONFIG)
 
 
-def _installer(text: str) -> str:
-    word = text.strip()
-    return word if _INSTALLERS.fullmatch(word) else "another"
-
-
 def _module(text: str) -> str:
     """A generated Python module without its comments and free text."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
@@ -57,17 +52,8 @@ def _module(text: str) -> str:
     return _FREE.sub(r"\1\2\2", code)
 
 
-def _wheel_json(text: str) -> str:
-    """CuPy's note of what it was built for."""
-    return json.dumps({key: value for key, value in _object(text).items() if key in _BUILT_FOR})
-
-
 def _metadata(text: str) -> str:
     return _AT_ADDRESS.sub(r"\1 @ elsewhere", "\n".join(_METADATA.findall(text)))
-
-
-def _wheel(text: str) -> str:
-    return "\n".join(_WHEEL.findall(text))
 
 
 def _direct_url(text: str) -> str:
@@ -89,14 +75,15 @@ def _object(text: str) -> dict[str, object]:
 
 _KINDS: dict[str, Callable[[str], str]] = {
     "pyvenv.cfg": _config,
-    "INSTALLER": _installer,
+    "INSTALLER": lambda text: text.strip() if _INSTALLERS.fullmatch(text.strip()) else "another",
     "METADATA": _metadata,
     "PKG-INFO": _metadata,
-    "WHEEL": _wheel,
+    "WHEEL": lambda text: "\n".join(_WHEEL.findall(text)),
     "direct_url.json": _direct_url,
-    "_wheel.json": _wheel_json,
-    "version.py": _module,
-    "build_info.py": _module,
-    "build_and_package_info.py": _module,
-    "_pybind_state.py": _module,
+    "_wheel.json": lambda text: json.dumps(  # CuPy's note of what it was built for
+        {key: value for key, value in _object(text).items() if key in _BUILT_FOR}
+    ),
+    **dict.fromkeys(
+        ("version.py", "build_info.py", "build_and_package_info.py", "_pybind_state.py"), _module
+    ),
 }

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from gpuwhy.machine.reading import Splitter
+
+if TYPE_CHECKING:
+    import queue
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _PIECE = 1 << 16
@@ -221,12 +222,15 @@ class Launched:
     """A launcher that asks many nodes, and what it prints until it ends or its time is up."""
 
     def __init__(self, argv: Sequence[str], seconds: float, most: int) -> None:
+        import shutil  # `check` needs neither
+        from queue import Queue
+
         if shutil.which(argv[0]) is None:
             raise FileNotFoundError(2, "no such program", argv[0])
         self.out_of_time = False
         self.code: int | None = None
         self._most = most
-        self._said: queue.Queue[Line | None] = queue.Queue(maxsize=10_000)
+        self._said: queue.Queue[Line | None] = Queue(maxsize=10_000)
         command, takers = child_command("become", *argv), (self._taker(), self._taker())
         self._child = Child(command, Limits(seconds), takers)
 
@@ -245,12 +249,14 @@ class Launched:
 
     def lines(self) -> Iterator[Line]:
         """Everything that it prints; whoever stops listening ends it."""
+        from queue import Empty
+
         open_streams = 2
         try:
             while open_streams:
                 try:
                     line = self._said.get(timeout=self._child.left)
-                except queue.Empty:
+                except Empty:
                     self.out_of_time = True
                     return
                 if line is None:
