@@ -13,6 +13,7 @@ import re
 import struct
 import sys
 from array import array
+from contextlib import closing
 from ctypes import byref, c_float, c_int, c_size_t, c_void_p
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -69,7 +70,7 @@ def runtime(options):
 def blas(options):
     """The group `blas`: a matmul that is checked and timed, as large as the memory allows."""
     for cuda, index, handle in each_device(options, "cublas"):
-        with Stage("cublas", index), Context(cuda, handle) as context:
+        with Stage("cublas", index), closing(Context(cuda, handle)) as context:
             cublas = Api("cublas", options.cublas, "cublasCreate_v2")
             room = context.room(3 * 4 * LARGE * LARGE)
             made = c_void_p()
@@ -145,7 +146,7 @@ def compare_parts():
 def handle(options):
     """The group `convolution`: a handle on each GPU, which cuDNN's larger part is loaded for."""
     for cuda, index, gpu in each_device(options, "cudnn_create"):
-        with Stage("cudnn_create", index), Context(cuda, gpu) as context:
+        with Stage("cudnn_create", index), closing(Context(cuda, gpu)) as context:
             library = Api("cudnn", options.cudnn, "cudnnCreate")
             made = c_void_p()
             if library.attempt("cudnnCreate", byref(made)):
@@ -185,7 +186,7 @@ def nccl(options):
             all_reduce(library, contexts)
         finally:
             for context in contexts.values():
-                context.__exit__(None, None, None)
+                context.close()
 
 
 def all_reduce(library, contexts):

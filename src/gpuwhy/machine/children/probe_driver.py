@@ -244,7 +244,7 @@ def describe(cuda, lead, device):
 
 
 class Context:
-    """A device's primary context with its memory, as a `with` block that gives all of it back."""
+    """A device's primary context with its memory; `close` gives all of it back."""
 
     def __init__(self, cuda, device):
         self.cuda, self.device, self.held = cuda, device, []
@@ -256,10 +256,7 @@ class Context:
         """Make it the current context of this thread."""
         self.cuda.quiet("cuCtxSetCurrent", self.handle)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
+    def close(self):
         """Give memory and context back; errors are printed, and change nothing."""
         if self.cuda.attempt("cuCtxSetCurrent", self.handle, quiet=True) == 0:
             self.free()
@@ -406,7 +403,7 @@ def on_one(options, cuda, index, handle, kernels):
         with Stage("launch", index) as stage:
             launch(context, code, stage)
     if context is not None:
-        context.__exit__(None, None, None)
+        context.close()
 
 
 def compile_for(options, index, kernels, capability):
