@@ -48,7 +48,10 @@ class FolderSystem(FileSystem):
 
 
 class FolderMachine(Machine):
-    """Answers file questions; a folder has no processes, devices or environment."""
+    """Answers file questions; files have no processes, no devices and no environment."""
+
+    called, how = "a folder", CANNOT
+    stands_for, known_by = Offline("folder"), Source("folder", "/")
 
     def __init__(self, system: FileSystem, environ: dict[str, str] | None = None) -> None:
         self._files = Files(system)
@@ -61,5 +64,5 @@ class FolderMachine(Machine):
         if question == "environ" and self._variables is not None:
             return Known(permitted(self._variables), Source("env", "environment", "as given"))
         if question == "offline":
-            return Known(Offline("folder"), Source("folder", "/"))
-        return Unknown(f"{question}: a folder cannot be asked", CANNOT, "offline")
+            return Known(self.stands_for, self.known_by)
+        return Unknown(f"{question}: {self.called} cannot be asked", self.how, "offline")

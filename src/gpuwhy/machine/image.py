@@ -8,17 +8,17 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gpuwhy.facts.fact import Fact, Known, Source, Unknown, value_or
+from gpuwhy.facts.fact import Fact, Known, Source, value_or
 from gpuwhy.facts.system import Offline
 from gpuwhy.facts.variables import SetAtStart
 from gpuwhy.formats import MalformedError, Pread
 from gpuwhy.formats.compress import GZIP, ZSTD, gunzipped, unzstd
 from gpuwhy.formats.tar import HEADER, looks_like_tar
-from gpuwhy.machine.files import Files, FileSystem, Opened
+from gpuwhy.machine.files import FileSystem, Opened
+from gpuwhy.machine.folder import FolderMachine
 from gpuwhy.machine.image_manifest import Image, Started, Store, UnreadableImageError, chosen
 from gpuwhy.machine.image_tree import ImageSystem, Tree
 from gpuwhy.machine.live import permitted
-from gpuwhy.machine.machine import FILE_QUESTIONS, Machine
 from gpuwhy.machine.reading import NotRegularError, pread_of, regular
 
 _CONFIG = Source("env", "environment", "image config")
@@ -56,17 +56,19 @@ _OTHERS = {
 Note = Callable[[str], None]
 
 
-class ImageMachine(Machine):
+class ImageMachine(FolderMachine):
     """Answers file questions from the layers, and the environment from the image's config."""
+
+    called, how = "an image", "run gpuwhy in a container of it"
+    known_by = Source("file", "image config")
 
     def __init__(self, tree: Tree, what: Offline, started: Started | None = None) -> None:
         pairs = (one.partition("=") for one in started.env or ()) if started else ()
         given = {"PATH": _PATH, **{name: value for name, _, value in pairs if name}}
-        self._variables = None if started is None else given
         self._words = started.words if started else []
         self._folder = (started.working_dir if started else None) or "/"
-        self._what = what
-        self._files = Files(ImageSystem(tree, self._folder))
+        super().__init__(ImageSystem(tree, self._folder), given if started else None)
+        self.stands_for = what
         self.home = self._home(started.user or "") if started else ""
 
     def give(self, variables: dict[str, str]) -> None:
@@ -75,19 +77,14 @@ class ImageMachine(Machine):
             self._variables = {**(self._variables or {}), **variables}
 
     def ask(self, question: str, *args: Any) -> Fact[Any]:
-        """Files are answered; an image has no processes and no devices."""
-        if question in FILE_QUESTIONS or question in ("link", "real"):
-            return self._files.ask(question, args)
-        if question in ("environ", "set_at_start") and self._variables is not None:
-            begun = dict(self._variables)
-            found = list(_set_by(self._words, begun, self._script))
-            if question == "environ":
-                return Known(permitted(begun), _CONFIG)
-            return Known(tuple(one for one in found if one.name in _SAID), _CONFIG)
-        if question == "offline":
-            return Known(self._what, Source("file", "image config"))
-        how = "run gpuwhy in a container of it"
-        return Unknown(f"{question}: an image cannot be asked", how, "offline")
+        """The variables as the start of the image leaves them."""
+        if question not in ("environ", "set_at_start") or self._variables is None:
+            return super().ask(question, *args)
+        begun = dict(self._variables)
+        found = [*_set_by(self._words, begun, self._script)]
+        if question == "environ":
+            return Known(permitted(begun), _CONFIG)
+        return Known(tuple(one for one in found if one.name in _SAID), _CONFIG)
 
     def _script(self, name: str) -> str:
         """The text of a shell script that the image starts; "" where it is none."""
