@@ -165,9 +165,7 @@ def open_image(path: str, wanted: str = "", note: Note = lambda _: None) -> Imag
     Raises UnreadableImageError with one sentence for everything else.
     """
     try:
-        if os.path.isdir(path):
-            return _of_folder(path, wanted, note)
-        return _of_archive(path, wanted, note)
+        return _machine_at(path, wanted, note)
     except NotRegularError as error:
         raise UnreadableImageError(f"{path} is no regular file") from error
     except OSError as error:
@@ -176,26 +174,23 @@ def open_image(path: str, wanted: str = "", note: Note = lambda _: None) -> Imag
         raise UnreadableImageError(f"{path}: {error}") from error
 
 
-def _of_folder(path: str, wanted: str, note: Note) -> ImageMachine | None:
-    if not any(os.path.isfile(os.path.join(path, mark)) for mark in _MARKS):
-        return None
-    store = Store(FileSystem(), path)
-    found = store.images()
-    if not found:
-        return None
-    return _of_image(lambda name: _kept(store.place(name)), chosen(found, wanted, path), path, note)
-
-
-def _of_archive(path: str, wanted: str, note: Note) -> ImageMachine:
-    note(f"reading {os.path.basename(path)}")
-    outer = Tree()
-    outer.add(_plain_tar(_kept(path), path))
-    store = Store(ImageSystem(outer), "")
-    found = store.images()
-    if found:
+def _machine_at(path: str, wanted: str, note: Note) -> ImageMachine | None:
+    outer, folder = Tree(), os.path.isdir(path)
+    if folder:
+        if not any(os.path.isfile(os.path.join(path, mark)) for mark in _MARKS):
+            return None
+        store = Store(FileSystem(), path)
+    else:
+        note(f"reading {os.path.basename(path)}")
+        outer.add(_plain_tar(_kept(path), path))
+        store = Store(ImageSystem(outer), "")
+    if found := store.images():
+        find = _kept if folder else outer.opened
         return _of_image(
-            lambda name: outer.opened(store.place(name)), chosen(found, wanted, path), path, note
+            lambda name: find(store.place(name)), chosen(found, wanted, path), path, note
         )
+    if folder:
+        return None
     if not {"etc", "usr", "bin", "lib", "opt"} & (outer.root.names or {}).keys():
         raise UnreadableImageError(f"{path} holds neither an image nor a file system")
     return ImageMachine(outer, Offline("archive"))
@@ -245,21 +240,19 @@ def _kept(path: str) -> Opened:
 
 def _plain_tar(file: Opened, name: str) -> Pread:
     """The bytes of a tar archive, through what compresses it; raises UnreadableImageError."""
-    head = file.pread(0, HEADER)
-    pread = file.pread
+    head, pread = file.pread(0, HEADER), file.pread
+    for magic, what in _OTHERS.items():
+        if head.startswith(magic):
+            raise UnreadableImageError(f"{name} is {what}")
     if head.startswith(GZIP):
         pread = gunzipped(file.pread, file.size)
     elif head.startswith(ZSTD):
         try:
             pread = unzstd(file.pread, file.size)
         except ImportError as error:
-            raise UnreadableImageError(
-                f"{name} is compressed with zstd, which Python reads from 3.14 on: "
-                "`zstd -d` it, or save the image with gzip layers"
-            ) from error
-    for magic, what in _OTHERS.items():
-        if head.startswith(magic):
-            raise UnreadableImageError(f"{name} is {what}")
+            how = "`zstd -d` it, or save the image with gzip layers"
+            said = f"{name} is compressed with zstd, which Python reads from 3.14 on: {how}"
+            raise UnreadableImageError(said) from error
     first = pread(0, HEADER)
     if not looks_like_tar(first) and (any(first) or not first):
         raise UnreadableImageError(f"{name} is no tar archive")

@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from gpuwhy.machine import reading
@@ -104,7 +104,7 @@ class Redactor:
 
     def values(self, value: Any) -> Any:
         """Plain values (JSON's) with every text in them hidden, keys too; learnt secrets last."""
-        return self._again_in(self._values(value))
+        return _each(self._values(value), self.again)
 
     def named(self, name: str, value: str) -> str:
         """The value that a name has: hidden whole where the name says that it is a secret."""
@@ -132,13 +132,11 @@ class Redactor:
         if isinstance(value, str):
             return self.hide(value)
         if isinstance(value, dict):
-            return {self._key(k): self._pair(k, v, value) for k, v in value.items()}
+            pairs = ((k, self._pair(k, v, value)) for k, v in value.items())
+            return {self.hide(k) if isinstance(k, str) else k: v for k, v in pairs}
         if isinstance(value, (list, tuple)):
             return [self._values(one) for one in value]
         return value
-
-    def _key(self, key: Any) -> Any:
-        return self.hide(key) if isinstance(key, str) else key
 
     def _pair(self, key: Any, value: Any, table: Mapping[Any, Any]) -> Any:
         """A value by its key; of {"name": …, "value": …} by that name."""
@@ -146,13 +144,6 @@ class Redactor:
             said = table.get("name") if key == "value" else None
             value = self.named(said if isinstance(said, str) else key, value)
         return self._values(value)
-
-    def _again_in(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self.again(value)
-        if isinstance(value, dict):
-            return {self._again_in(k): self._again_in(v) for k, v in value.items()}
-        return [self._again_in(one) for one in value] if isinstance(value, list) else value
 
     # ------------------------------------------------------------ a text
 
@@ -245,6 +236,15 @@ class Redactor:
             return found[0]
         start = found.start(place) - found.start()
         return found[0][:start] + self.mark(value) + found[0][start + len(value) :]
+
+
+def _each(value: Any, change: Callable[[str], str]) -> Any:
+    """Plain values with every text in them changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {_each(k, change): _each(v, change) for k, v in value.items()}
+    return [_each(one, change) for one in value] if isinstance(value, list) else value
 
 
 def _words(names: Iterable[str]) -> re.Pattern[str] | None:

@@ -395,7 +395,7 @@ class Sampler:
                 self.touched = self.touched or one.said.get("touched", False)
         guessed = self.touched and not any(row[3] for row in rows)
         point = {"t": now, "gpus": self.gpus.estimated(rows) if guessed else rows, "rss": rss}
-        point.update(held(self.files), processes=len(each), available=available())
+        point.update(held(self.files), available=available())
         say(dict(point, guessed=True) if guessed else point)
         age = now - self.begin  # most programs fail early; the looks get rarer by themselves
         often = 0.1 if age < 3 else 0.2 if age < 60 else 0.5 if age < 600 else 1.0
