@@ -1,20 +1,28 @@
-"""No false alarm: environments as clusters, images, notebooks and CI set them stay silent."""
+"""No false alarm: environments as clusters, images, notebooks and CI set them stay silent.
+
+The rows were written before the code. Three values of the first draft turned out to be wrong, as
+the readers themselves say, and were changed.
+"""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gpuwhy.knowledge.settings import faults
 
-from .healthy import HEALTHY, Healthy
+TEXT = (Path(__file__).parent / "healthy.jsonl").read_text(encoding="utf-8")
+HEALTHY = [json.loads(line) for line in TEXT.splitlines()]
 
 
 def test_there_are_forty():
-    assert len(HEALTHY) >= 40
-    assert len({one.name for one in HEALTHY}) == len(HEALTHY)
+    assert len({one["name"] for one in HEALTHY}) == len(HEALTHY) >= 40
 
 
-@pytest.mark.parametrize("one", HEALTHY, ids=lambda h: h.name)
-def test_healthy_is_silent(one: Healthy):
-    found = {name: faults(name, value, one.installed) for name, value in one.variables.items()}
+@pytest.mark.parametrize("one", HEALTHY, ids=lambda one: one["name"])
+def test_healthy_is_silent(one: dict[str, Any]):
+    found = {name: faults(name, value, one["installed"]) for name, value in one["set"].items()}
     assert {name: said for name, said in found.items() if said} == {}
