@@ -12,12 +12,10 @@ import pytest
 from gpuwhy.facts.driver import DkmsBuild
 from gpuwhy.facts.fact import Absent, Known, Unknown, absent, known
 from gpuwhy.look.driver import driver
-from gpuwhy.machine.folder import FolderMachine, FolderSystem
 
 from .machines import KERNEL, RUNNING, Made
 
 OPEN = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (nixbld@)\nGCC version: \n"
-CLOSED = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\nGCC version: gcc\n"
 DPKG = """Package: nvidia-driver-550
 Status: install ok half-configured
 Architecture: amd64
@@ -58,35 +56,6 @@ def see(machine: Made, field: str) -> Any:
     return getattr(driver(machine, RUNNING), field)
 
 
-@pytest.mark.parametrize("text, version", [(OPEN, "580.159.04"), (CLOSED, "535.104.05")])
-def test_the_module_states_its_version(machine: Made, text: str, version: str):
-    machine.write("/proc/driver/nvidia/version", text)
-    assert see(machine, "module_version").value == version
-
-
-def test_sysfs_tells_where_proc_does_not(machine: Made):
-    machine.write("/sys/module/nvidia/version", "550.54.15\n")
-    assert see(machine, "module_version").value == "550.54.15"
-
-
-def test_no_module_is_absent_and_no_sysfs_is_unknown(machine: Made, tmp_path: Path):
-    assert isinstance(see(machine, "module_version"), Absent)
-    folder = FolderMachine(FolderSystem(str(tmp_path / "dev")))
-    assert isinstance(driver(folder, RUNNING).module_version, Unknown)
-
-
-def test_a_version_file_full_of_garbage_is_unknown(machine: Made):
-    machine.write("/proc/driver/nvidia/version", b"\xff\xfe\x00 Kernel Module")
-    assert "no version" in see(machine, "module_version").reason
-
-
-def test_modules_and_nouveau(machine: Made):
-    for name in ("nvidia", "nvidia_uvm", "nvidiafb", "nouveau"):
-        os.makedirs(f"{machine.root}/sys/module/{name}")
-    assert see(machine, "modules").value == ("nvidia", "nvidia_uvm")
-    assert see(machine, "nouveau").value is True
-
-
 def test_the_module_on_disk_is_what_dkms_installed(machine: Made):
     machine.write(
         f"/lib/modules/{KERNEL}/modules.dep",
@@ -111,24 +80,6 @@ def test_a_module_that_no_dkms_built_is_asked_for_its_version(machine: Made):
     assert see(machine, "module_on_disk").value == "550.90.07"
 
 
-def test_a_kernel_without_nvidia_ko_is_absent_and_a_hidden_one_unknown(machine: Made):
-    assert isinstance(see(machine, "module_on_disk"), Unknown)
-    machine.write(f"/lib/modules/{KERNEL}/modules.dep", "kernel/drivers/net/forcedeth.ko:\n")
-    assert isinstance(see(machine, "module_on_disk"), Absent)
-
-
-@pytest.mark.parametrize("last, enabled", [(b"\x01", True), (b"\x00", False)])
-def test_secure_boot_is_the_last_byte_of_its_variable(machine: Made, last: bytes, enabled: bool):
-    machine.write("/sys/firmware/efi/efivars/SecureBoot-8be4df61", b"\x06\x00\x00\x00" + last)
-    assert see(machine, "secure_boot").value is enabled
-
-
-def test_secure_boot_without_efi_is_absent_and_hidden_is_unknown(machine: Made):
-    assert isinstance(see(machine, "secure_boot"), Absent)
-    os.rmdir(f"{machine.root}/sys/firmware/acpi")  # what a container shows
-    assert isinstance(see(machine, "secure_boot"), Unknown)
-
-
 def test_dpkg_packages_with_state_and_time_of_change(machine: Made):
     machine.write("/var/lib/dpkg/status", DPKG)
     machine.write("/var/lib/dpkg/info/nvidia-driver-550.list")
@@ -146,24 +97,6 @@ def test_dpkg_packages_with_state_and_time_of_change(machine: Made):
         "installed",
     )
     assert library.changed.value == 1700000000
-
-
-def test_pacman_packages_are_read_from_folder_names(machine: Made):
-    machine.write("/var/lib/pacman/local/nvidia-utils-550.54.14-1/desc")
-    machine.write("/var/lib/pacman/local/bash-5.2-1/desc")
-    (package,) = see(machine, "packages").value
-    assert (package.name, package.version, package.status) == (
-        "nvidia-utils",
-        "550.54.14-1",
-        "installed",
-    )
-
-
-def test_an_rpm_machine_is_unknown_not_empty(machine: Made):
-    os.makedirs(f"{machine.root}/var/lib/rpm")
-    answer = see(machine, "packages")
-    assert "rpm" in answer.reason
-    assert "rpm -qa" in answer.how
 
 
 # ---------------------------------------------------------------- what the driver speaks
@@ -257,31 +190,6 @@ def test_a_container_with_no_usable_gpu_node_misses_them(machine: Made):
     assert container(machine, known("docker", "file", "/.dockerenv"))["/dev/nvidia0"].required
 
 
-@pytest.mark.parametrize(
-    "text, rows",
-    [
-        (
-            "195 nvidia-frontend\n510 nvidia-uvm\n\nBlock devices:\n",
-            {"nvidia-frontend": 195, "nvidia-uvm": 510},
-        ),
-        (
-            "195 nvidia\n235 nvidia-caps\n511 nvidia-uvm\n",
-            {"nvidia": 195, "nvidia-caps": 235, "nvidia-uvm": 511},
-        ),
-    ],
-)
-def test_the_numbers_under_which_the_driver_is_registered(
-    machine: Made, text: str, rows: dict[str, int]
-):
-    machine.write("/proc/devices", text)
-    assert see(machine, "majors").value == rows
-
-
-def test_a_system_without_the_driver_has_no_numbers(machine: Made):
-    machine.write("/proc/devices", "Character devices:\n  1 mem\n")
-    assert isinstance(see(machine, "majors"), Absent)
-
-
 def test_wsl_has_one_node(machine: Made):
     machine.write("/dev/dxg")
     machine.says("nodes", opened("/dev/dxg", "ok"))
@@ -292,71 +200,6 @@ def test_wsl_has_one_node(machine: Made):
 def test_the_dev_folder_of_an_image_says_nothing(machine: Made):
     del machine.answers[("stat", "/dev/null")]
     assert isinstance(see(machine, "nodes"), Unknown)
-
-
-# ---------------------------------------------------------------- services
-
-
-def test_a_service_runs_by_its_pid_file(machine: Made):
-    machine.write("/run/nvidia-fabricmanager/nv-fabricmanager.pid", "812\n")
-    machine.write("/proc/812/status", "Name:\tnv-fabricmanage\nState:\tS (sleeping)\n")
-    assert see(machine, "fabricmanager").value is True
-
-
-def test_a_stale_pid_file_is_no_service(machine: Made):
-    machine.write("/usr/bin/nv-fabricmanager")
-    machine.write("/run/nvidia-fabricmanager/nv-fabricmanager.pid", "812\n")
-    machine.write("/proc/812/status", "Name:\tbash\n")
-    assert see(machine, "fabricmanager").value is False
-
-
-def test_a_service_that_is_not_installed_is_absent(machine: Made):
-    assert isinstance(see(machine, "fabricmanager"), Absent)
-    os.remove(f"{machine.root}/proc/version")
-    assert isinstance(see(machine, "fabricmanager"), Unknown)
-
-
-# ---------------------------------------------------------------- MIG
-
-MINORS = "config 1\nmonitor 2\ngpu0/gi1/access 12\ngpu0/gi1/ci0/access 13\n"
-MADE = "/proc/driver/nvidia/capabilities/gpu0/mig"
-FEW, ALL = "00000000a80425fb", "000001ffffffffff"
-
-
-@pytest.fixture
-def divided(machine: Made) -> Made:
-    for part in ("gi1", "gi1/ci0"):
-        machine.write(f"{MADE}/{part}/access", "DeviceFileMinor: 12\n")
-    machine.write("/proc/self/status", f"Name:\tx\nCapEff:\t{FEW}\n")
-    machine.write("/proc/driver/nvidia-caps/mig-minors", MINORS)
-    return machine
-
-
-def test_each_part_has_its_node(divided: Made):
-    caps = "/dev/nvidia-caps/nvidia-cap"
-    found = see(divided, "mig_nodes")
-    assert isinstance(found, Known)
-    assert found.value == {"gpu0/gi1": f"{caps}12", "gpu0/gi1/ci0": f"{caps}13"}
-
-
-def test_nobody_made_a_part(machine: Made):
-    machine.write(f"{MADE}/config", "")
-    assert isinstance(see(machine, "mig_nodes"), Absent)
-
-
-def test_an_administrator_needs_no_node(divided: Made):
-    divided.write("/proc/self/status", f"CapEff:\t{ALL}\n")
-    assert isinstance(see(divided, "mig_nodes"), Absent)
-
-
-@pytest.mark.parametrize("text", ["gpu0/gi1/access 12\n", "no such thing\n"])
-def test_a_part_that_has_no_number_is_unknown(divided: Made, text: str):
-    divided.write("/proc/driver/nvidia-caps/mig-minors", text)
-    assert isinstance(see(divided, "mig_nodes"), Unknown)
-
-
-def test_what_cannot_be_read_is_unknown(machine: Made):
-    assert isinstance(see(machine, "mig_nodes"), Unknown)
 
 
 @pytest.mark.parametrize("mode, setuid", [(0o4755, True), (0o755, False)])
