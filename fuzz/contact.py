@@ -243,10 +243,10 @@ PLAIN: tuple[str, ...] = (
 
 def left() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """The rows whose secret is still there, and the plain lines that were changed."""
-    from gpuwhy.machine.redact import Redactor
+    from gpuwhy.machine.redact import of_this_machine
 
-    leaked = [(row, secret) for row, secret in ROWS if secret in Redactor().hide(row.format(secret))]
-    changed = [(line, shown) for line in PLAIN if (shown := Redactor().hide(line)) != line]
+    leaked = [(row, secret) for row, secret in ROWS if secret in of_this_machine().hide(row.format(secret))]
+    changed = [(line, shown) for line in PLAIN if (shown := of_this_machine().hide(line)) != line]
     return leaked, changed
 
 
