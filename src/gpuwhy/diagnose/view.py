@@ -69,14 +69,15 @@ class View:
         return {name: tuple(all_of) for name, all_of in found.items()}
 
     def _versions(self) -> Iterator[tuple[str, str]]:
-        for one in self.log.all("told.", "harmless.loaded_ok"):
-            smi = one.id == "told.cuda" and "driver version" in one.text.lower()
-            name = one.get("name").lower() if one.id == "told.package" else _TOLD.get(one.id, "")
-            if name and one.get("version") and not smi:
-                yield name, one.get("version")
-            if one.get("cuda") and one.id == "told.smi":
-                yield "driver_cuda", one.get("cuda")
-            if opened := _RUNTIME.search(one.get("library")):
+        for told in self.log.all("told.", "harmless.loaded_ok"):
+            smi = told.id == "told.cuda" and "driver version" in told.text.lower()
+            of_package = told.id == "told.package"
+            name = told.get("name").lower() if of_package else _TOLD.get(told.id, "")
+            if name and told.get("version") and not smi:
+                yield name, told.get("version")
+            if told.get("cuda") and told.id == "told.smi":
+                yield "driver_cuda", told.get("cuda")
+            if opened := _RUNTIME.search(told.get("library")):
                 yield "cuda", ".".join(part for part in opened.groups() if part)
         for package in (*self.case.frameworks, *self.case.packages):
             if package.version:

@@ -49,8 +49,8 @@ def raised(messages: list[Found], course: Course) -> list[Found]:
     return sorted([*kept, *new], key=lambda one: one.line)
 
 
-def _repeats(one: Found, parts: Iterable[str]) -> bool:
-    return any(part in one.text for part in parts)
+def _repeats(found: Found, parts: Iterable[str]) -> bool:
+    return any(part in found.text for part in parts)
 
 
 def _all(endings: Iterable[Ending]) -> Iterator[Found]:
