@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import msgspec
 
 from gpuwhy.choose import Choice, Pick
-from gpuwhy.choose.demand import Wanted
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.needs import split
@@ -143,18 +142,14 @@ def _typed(choice: Choice, kind: str, pip: str, lines: list[str], index: str) ->
     start = ".venv\\Scripts\\activate" if windows else ". .venv/bin/activate"
     put = "set {}={}" if windows else 'export {}="{}"'
     pairs = dict.fromkeys(pair for pick in choice.picks for pair in pick.variables)
-    editable = "".join(f" {wanted.text}" for wanted in _editable(choice))
+    folders = (wanted.text for wanted in choice.others if wanted.text.startswith("-e "))
+    editable = "".join(f" {folder}" for folder in folders)
     lines = [lines[0], start, *lines[1:], *(put.format(*pair) for pair in pairs)]
     lines.append(f"{pip} install {index}{quoted(requirements(choice), windows)}{editable}")
     lines += [f"{pip} install --no-build-isolation {name}" for name in _compiled(choice)]
     lines += _alone(choice, pip, windows)
     lines += [put.replace('"', "").format(*pair) for pair in choice.environment]
     return Way(kind, kind, "\n".join(lines))
-
-
-def _editable(choice: Choice) -> list[Wanted]:
-    """Projects that were named by their folder."""
-    return [wanted for wanted in choice.others if wanted.text.startswith("-e ")]
 
 
 def _alone(choice: Choice, pip: str, windows: bool = False) -> list[str]:
@@ -183,7 +178,7 @@ def _requirements(choice: Choice) -> Way:
     for name in requirements(choice):
         note = f"  # gpuwhy: ignore[broken-release] (works with {cured})" if name in flawed else ""
         lines.append(name + note)
-    lines += [wanted.text for wanted in _editable(choice)]
+    lines += [wanted.text for wanted in choice.others if wanted.text.startswith("-e ")]
     lines += [f"# then: pip install --no-build-isolation {name}" for name in _compiled(choice)]
     lines += [f"# then: {line}" for line in _alone(choice, "pip")]
     return Way("requirements", "requirements file", "\n".join(lines) + "\n", "requirements.txt")
