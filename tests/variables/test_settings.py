@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from gpuwhy.knowledge.readings import every_flag, flags, known_names, readers
-from gpuwhy.knowledge.settings import ANYTHING, faults
-from gpuwhy.knowledge.spelling import distance, misspelt
+from gpuwhy.knowledge.settings import ANYTHING, distance, faults, misspelt
 
 HERE = Path(__file__).parent
 RELEASES = json.loads((HERE / "releases.json").read_text(encoding="utf-8"))

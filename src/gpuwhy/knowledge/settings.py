@@ -6,13 +6,13 @@ that the harvested sources show, for readers that are known to stop at a value o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from gpuwhy.facts.variables import Fault
 from gpuwhy.knowledge import values, xla_flags
 from gpuwhy.knowledge.readings import FAMILIES, Reader, families, known_names, readers, source
-from gpuwhy.knowledge.spelling import misspelt
 from gpuwhy.knowledge.tables import rows
 from gpuwhy.knowledge.values import Judge, Rule, Wrong
 from gpuwhy.knowledge.variables import FOREIGN, is_listed
@@ -29,6 +29,9 @@ TITLES = {
 }
 ANYTHING: Mapping[str, str] = dict.fromkeys(TITLES, "")
 """What to judge by where nobody knows what is installed: every framework, of no known release."""
+_OWN = re.compile(r"\d+$|_(?:ORIG|OLD|BACKUP|SAVED|PREV|DEFAULT|NEW|TMP|TEST)$")
+_LEAST = 8
+"""Shorter names are near to too many others to be a slip of one."""
 _JUDGES: dict[str, Judge] = {
     "one_of": values.one_of,
     "truth": values.truth,
@@ -124,3 +127,49 @@ def _candidates(installed: frozenset[str]) -> dict[str, tuple[str, ...]]:
     for name in sorted({*rules(), "CUDA_VISIBLE_DEVICES", *read}):
         out.setdefault(name.partition("_")[0], []).append(name)
     return {first: tuple(names) for first, names in out.items()}
+
+
+# ---------------------------------------------------------------- slips of the finger
+
+
+def misspelt(name: str, known: Iterable[str]) -> str:
+    """The known name that this one is a slip of; "" where it is of none or of several.
+
+    One letter too many, too few, another, or two swapped; two slips in a name of 16 letters or
+    more. Names that only add a number or a word like ORIG are somebody's own, and so is a name that
+    differs in a whole short word.
+    """
+    if len(name) < _LEAST or _OWN.search(name):
+        return ""
+    most = 2 if len(name) >= 16 else 1
+    alike = [one for one in known if abs(len(one) - len(name)) <= most]
+    near = {one: slips for one in alike if (slips := distance(name, one, most)) <= most}
+    best = [one for one, slips in near.items() if slips == min(near.values())]
+    return best[0] if len(best) == 1 and _same_words(name, best[0]) else ""
+
+
+def _same_words(left: str, right: str) -> bool:
+    """Whether no short word differs: TF_GPU_X and TF_CPU_X are two names."""
+    ours, theirs = left.split("_"), right.split("_")
+    if ours[0] != theirs[0]:
+        return False
+    if len(ours) != len(theirs):
+        return left.replace("_", "") == right.replace("_", "") or abs(len(ours) - len(theirs)) == 1
+    differ = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
+    return all(min(len(a), len(b)) > 3 for a, b in differ)
+
+
+def distance(left: str, right: str, most: int) -> int:
+    """Letters added, left out, changed or swapped between two words; at most `most` + 1."""
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        older, before, row = before, row, [i]
+        for j, b in enumerate(right, 1):
+            best = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if older and i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                best = min(best, older[j - 2] + 1)
+            row.append(best)
+        if min(row) > most:
+            return most + 1
+    return min(row[-1], most + 1)
