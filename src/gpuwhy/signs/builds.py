@@ -20,10 +20,9 @@ from gpuwhy.knowledge.platforms import Dropped, dropped
 from gpuwhy.knowledge.releases import find
 from gpuwhy.signs import needed
 from gpuwhy.signs.case import Case, against, proof, rows, slows, strong, weak
-from gpuwhy.signs.conflicts import flavour_conflicts
 from gpuwhy.signs.expect import gpu_present, installed, is_image, offline
 from gpuwhy.signs.imports import cause_of, failed
-from gpuwhy.signs.shadows import borrowed
+from gpuwhy.signs.installs import borrowed, flavour_conflicts
 from gpuwhy.signs.words import base_name, release, table
 
 # ---------------------------------------------------------------- framework.cpu_only

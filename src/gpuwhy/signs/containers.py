@@ -164,22 +164,11 @@ def _exported(facts: Facts) -> Finding | None:
     """Files of a WSL distribution: a Linux driver among them is wrong wherever it runs."""
     copies = facts.loads.libcuda.need() or ()
     first = next((one for one in copies if one.on_path), None)
-    linux = next((one for one in copies if one.kind == "driver"), None)
     if first and first.kind == "driver":
         return _library(facts, (first,))
     if first is None and any(one.kind == "wsl" for one in copies):
         return _library(facts, copies)
-    if linux is None or first is None:
-        return None
-    found = strong(
-        "a Linux driver is installed beside Windows' own: {path} belongs to it, and does not work "
-        "under WSL; {first} is found before it at present",
-        saw(linux.path, source_of(linux.version)),
-        *_linux_packages(facts),
-        path=linux.path,
-        first=first.path,
-    )
-    return slows(found)
+    return None
 
 
 def _toolkit(facts: Facts, container: str) -> Finding:

@@ -7,11 +7,10 @@ import re
 from gpuwhy.facts.driver import DeviceNode
 from gpuwhy.facts.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.finding import Evidence, Finding, saw
+from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.signs.case import Case, against, proof, rows, strong
 from gpuwhy.signs.driver_library import unreachable
 
-_UNKNOWN_ERROR = 999
 _GPU = re.compile(r"/dev/nvidia(\d+)\Z")
 _FIXED = {"/dev/nvidiactl": 255, "/dev/nvidia-modeset": 254}
 _UVM = {"/dev/nvidia-uvm": 0, "/dev/nvidia-uvm-tools": 1}
@@ -33,7 +32,6 @@ def node_denied(case: Case) -> Finding | None:
             return proof(
                 f"{{node}} ({{mode}}) cannot be opened: {{error}}{_why(facts, error, node.mode)}",
                 saw(f"open {node.path}: {error}", node.opened),
-                *_unknown_error(facts),
                 node=node.path,
                 mode=node.mode,
                 error=error,
@@ -192,14 +190,6 @@ def _why(facts: Facts, error: str, mode: str) -> str:
         return ", the device rules (cgroup) forbid it"
     rules = f"the device rules (cgroup) of this {container} container forbid it"
     return f", {rules}; a daemon-reload on the host takes them away from a running one"
-
-
-def _unknown_error(facts: Facts) -> list[Evidence]:
-    """What NVML says in a container whose device rules were taken away while it ran."""
-    error = value_or(facts.devices.nvml_error, None)
-    if error is None or error.code != _UNKNOWN_ERROR:
-        return []
-    return [saw(f"{error.call} returned {error.code} ({error.name})", facts.devices.nvml_error)]
 
 
 SIGNS = rows(

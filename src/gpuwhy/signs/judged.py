@@ -17,8 +17,7 @@ from gpuwhy.signs.words import release
 
 _FROM_BELOW = (
     *("devices", "driver", "driver_nodes", "driver_age", "containers", "variables", "paths"),
-    *("limits", "shadows", "conflicts", "installs", "damage", "libraries", "builds", "imports"),
-    *("program", "probe"),
+    *("limits", "installs", "damage", "libraries", "builds", "imports", "program"),
 )
 """From the metal up: what lies below comes first, because it breaks what lies above."""
 _EVERY = (row for name in _FROM_BELOW for row in import_module(f"gpuwhy.signs.{name}").SIGNS)

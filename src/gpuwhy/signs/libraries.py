@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from gpuwhy.facts import loads
 from gpuwhy.facts.fact import Fact, Known, Source, Undetermined, Unknown, value_or
-from gpuwhy.facts.finding import Evidence, Finding, Weight, saw
+from gpuwhy.facts.finding import Finding, Weight, saw
 from gpuwhy.facts.libraries import LibraryCopy
 from gpuwhy.facts.loads import Fate, LoadedLibrary, LoadTree, MissingLibrary, NeededLibrary
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.cudnn_rules import Rule, compiled, fits, rule
 from gpuwhy.knowledge.flaws import lost_folder
 from gpuwhy.knowledge.installs import PRELOADS, preload_call
-from gpuwhy.knowledge.libraries import cuda_of, is_cudnn, sonames
+from gpuwhy.knowledge.libraries import cuda_of, is_cudnn
 from gpuwhy.knowledge.platforms import ZLIB, ZLIB_DLL
 from gpuwhy.signs import needed
 from gpuwhy.signs.case import Case, Row, Sign, against, proof, rows, slows, strong, sure, weak
@@ -92,21 +92,10 @@ def _other_version(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
         f"{{framework}}{for_cuda} opens {{libraries}}; only {{others}} is installed",
         saw_search(needs[0]),
         *(saw_file(case.facts, one.other_versions[0]) for one in dated),
-        *_dates(needs),
         cuda=built,
         libraries=and_more(one.name for one in needs),
         others=tuple(names),
     )
-
-
-def _dates(needs: Sequence[NeededLibrary]) -> list[Evidence]:
-    """What the name asked for and the name found say of their CUDA version."""
-    pairs = [(one.name, base_name(path)) for one in needs for path in one.other_versions]
-    for name, other in pairs:
-        if (wanted := cuda_of(name)) and (has := cuda_of(other)):
-            text = f"{name} belongs to CUDA {wanted}, {other} to CUDA {has}"
-            return [table(text, sonames().source)]
-    return []
 
 
 class Need(NamedTuple):
@@ -211,7 +200,7 @@ def _rivals(case: Case, unmet: loads.UnmetSymbol) -> list[LibraryCopy]:
     return sorted(whole, key=lambda one: not needed.at_home(case, one.path))
 
 
-def _unmet(case: Case, tree: LoadTree, unmet: loads.UnmetSymbol, *more: Evidence) -> Finding:
+def _unmet(case: Case, tree: LoadTree, unmet: loads.UnmetSymbol) -> Finding:
     """Who asks, for which symbol, and which copy does not have it."""
     asker, winner = (needed.loaded_at(tree, path) for path in (unmet.library, unmet.provider))
     several = f" and {unmet.count - 1} more" if unmet.count > 1 else ""
@@ -223,7 +212,6 @@ def _unmet(case: Case, tree: LoadTree, unmet: loads.UnmetSymbol, *more: Evidence
         f"so the {verb} {{framework}} fails",
         *(saw_loaded(one) for one in (asker, winner) if one),
         *map(saw_lost, _rivals(case, unmet)[:2]),
-        *more,
         library=f"{base_name(unmet.library)} {version}".rstrip(),
         symbol=unmet.symbols[0],
         provider=base_name(unmet.provider),
@@ -241,24 +229,7 @@ _NUMBERED = re.compile(r"(?i)(?:cudart|cublas|cublasLt|nvrtc)64_(\d+)(?:_\d+)?\.
 def too_old_for_its_users(case: Case) -> Finding | None:
     """The only copy of a library lacks functions that another loaded library asks it for."""
     found = _clashes(case, other_copy=False)
-    return _unmet(case, *found, *_required_version(case, found[1])) if found else None
-
-
-def _required_version(case: Case, unmet: loads.UnmetSymbol) -> list[Evidence]:
-    """Of the wheels that clash, which release the framework requires."""
-    files = {unmet.provider, unmet.library}
-    owners = [value_or(one.owner, None) for one in copies_of(case.facts) if files & one.paths]
-    names = {one.name for one in owners if one}
-    found = value_or(case.facts.installs.contradictions, ())
-    mine = [one for one in found if one.by.name == case.framework.package and one.installed]
-    return [
-        saw(
-            f"{one.by} requires {one.name}{one.wants}; installed: {one.installed}",
-            Source("file", one.file),
-        )
-        for one in mine
-        if one.name in names
-    ]
+    return _unmet(case, *found) if found else None
 
 
 def renamed(case: Case) -> Finding | None:
@@ -360,8 +331,6 @@ def one_of_each(case: Case) -> Finding | None:
 
 # ---------------------------------------------------------------- cudnn.missing
 
-_CUDNN_FILE = re.compile(r"/libcudnn\.so\.\d+$")
-
 
 def part_missing(case: Case) -> Finding | None:
     """libcudnn is found, and a part that it opens by itself is not: not copied whole."""
@@ -374,26 +343,9 @@ def part_missing(case: Case) -> Finding | None:
     gone = [one for one in gone if not one.not_cached and not needed.taken_part(facts, one)]
     if not gone:
         return None
-    other = _other_major(case, gone[0].name)
-    return strong(
-        "{framework} loads {path}, which opens {parts} when used; none is found"
-        f"{'; only cuDNN {other} is installed' if other else ''}",
-        saw_loaded(cudnn),
-        *((saw_file(facts, other.path),) if other else ()),
-        saw_search(gone[0]),
-        path=cudnn.path,
-        parts=and_more(one.name for one in gone),
-        other=value_or(other.version, "") if other else "",
-    )
-
-
-def _other_major(case: Case, name: str) -> LibraryCopy | None:
-    """A cuDNN of another major, where its own is not installed."""
-    copies = [one for one in copies_of(case.facts) if not needed.flawed(one)]
-    copies = [one for one in copies if _CUDNN_FILE.search(one.path)]
-    major = name.rpartition(".")[2] if ".so." in name else ""
-    others = [one for one in copies if major and not one.path.endswith(f".so.{major}")]
-    return others[0] if others and len(others) == len(copies) else None
+    text = "{framework} loads {path}, which opens {parts} when used; none is found"
+    seen, parts = (saw_loaded(cudnn), saw_search(gone[0])), and_more(one.name for one in gone)
+    return strong(text, *seen, path=cudnn.path, parts=parts)
 
 
 def cudnn_found(case: Case) -> Finding | None:

@@ -187,15 +187,6 @@ def outdated(case: Case, pick: Pick) -> bool:
     return other > 0 and other >= fates.count(Fate.MISSING)
 
 
-_OTHERWISE = {
-    Fate.BROKEN: "belongs to an installation that is damaged",
-    Fate.NOT_SEARCHED: "is installed in the framework's own environment",
-    Fate.OFF_PATH: "is on this machine, outside the search",
-    Fate.OTHER_VERSION: "is installed in another version only",
-    Fate.MISSING: "is not installed",
-}
-
-
 def none_lost(case: Case, pick: Pick, *fates: Fate) -> Finding | None:
     """The observation that rules these fates out; None when one of them is met."""
     if reason := irrelevant(case):
@@ -209,10 +200,9 @@ def none_lost(case: Case, pick: Pick, *fates: Fate) -> Finding | None:
     if not found:
         case.framework.opens.need()
         return against("{framework} opens no such library")
-    for one, fate in found:
-        if fate is not Fate.FOUND:
-            return against(f"{{library}} {_OTHERWISE[fate]}", library=one.name)
-    return against("the loader finds all libraries of this kind that {framework} opens")
+    lost = next((f"{one.name}: {fate.value}" for one, fate in found if fate is not Fate.FOUND), "")
+    all_found = "the loader finds all libraries of this kind that {framework} opens"
+    return against("{lost}" if lost else all_found, lost=lost)
 
 
 # ---------------------------------------------------------------- evidence
