@@ -25,8 +25,7 @@ _MOVING, _CACHE = 0.20, 0.60
 _HELD, _STEPPED = (0.03, 0.40), (0.09, 0.30)
 """In training, where activations or the optimizer's step is the fullest moment: of everything, and
 of gradients and temporaries less how far these two moments are apart."""
-_WORDS = 0.5
-"""Of the optimizer's state that settles in the blocks that larger logits leave."""
+_WORDS = 0.5  # Of the optimizer's state that settles in the blocks that larger logits leave
 
 
 class Base(msgspec.Struct, frozen=True):

@@ -16,8 +16,7 @@ from gpuwhy.fit.judge import bisected, shares_of
 from gpuwhy.fit.model import Model
 from gpuwhy.fit.view import whole
 
-_WANTED, _NARROW = 3, 1.5
-"""How many are shown; what a change that only just fits weighs more."""
+_WANTED, _NARROW = 3, 1.5  # how many are shown; what a change that only just fits weighs more
 _COMMON = ("RTX 3060", "RTX 4090", "RTX 5090", "L40S", "A100-80GB", "H100", "H200", "B200")
 
 

@@ -38,8 +38,7 @@ _WORDS = {
     "E": "the number of experts",
 }
 _SIZES = {"H": "hidden", "L": "layers", "A": "heads", "P": "positions", "E": "experts"}
-Shaped = Iterator[tuple[str, tuple[int, ...]]]
-"""Names and shapes of tensors."""
+Shaped = Iterator[tuple[str, tuple[int, ...]]]  # names and shapes of tensors
 
 
 class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

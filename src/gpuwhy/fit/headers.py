@@ -27,8 +27,7 @@ from gpuwhy.fit.model import (
 _MOST_HEADER, _MOST_METADATA = 40 << 20, 512 << 20
 _PLAIN = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd", strict=True))
 _STRING, _ARRAY = 8, 9
-_KEPT = 1024
-"""Arrays longer than this (tokens, their scores) are counted, not kept."""
+_KEPT = 1024  # arrays longer than this (tokens, their scores) are counted, not kept
 _ENCODERS = re.compile(r".*bert.*|t5encoder|gemma-embedding")
 _EVERY: dict[str, int] = dtypes.table("every")["gguf"]
 _SPLIT = re.compile(r"(.*-)(\d{5})(-of-)(\d{5})(\.gguf)")

@@ -14,8 +14,7 @@ from gpuwhy.fit.model import Architecture, Model, Tensor
 from gpuwhy.fit.shape import Shape, shape_of
 
 T = TypeVar("T")
-IMAGE, TOKENS = 224, 2048
-"""Taken where neither the user nor the model says."""
+IMAGE, TOKENS = 224, 2048  # taken where neither the user nor the model says
 _BITS = {"4bit": 4.127, "8bit": 8.02}
 """Bits of a weight in bitsandbytes: 4, an 8-bit scale for 64, an f32 for 256 of those; 8, and one
 f32 scale for each row."""

@@ -81,8 +81,7 @@ def title(fact: str) -> str:
 
 NODE = "gpuwhy.node/1"
 SCHEMA = "gpuwhy.fleet/1"
-NONE = "none"
-"""Looked for, and not there."""
+NONE = "none"  # looked for, and not there
 
 Value = Union[str, int, float, None]
 """A fact as it is compared; None = not seen there, NONE = looked for, and not there."""

@@ -6,8 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 
-MOST = 1_000_000
-"""How many names one list may stand for."""
+MOST = 1_000_000  # how many names one list may stand for
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 _TAIL = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)")
 _ADDRESS = re.compile(r"[\d.]+")

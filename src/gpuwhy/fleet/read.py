@@ -14,8 +14,7 @@ from gpuwhy.answer.text import plain
 from gpuwhy.fleet.answer import NODE, Answer, CauseSeen, Silent, Value, kind_of
 from gpuwhy.fleet.names import alias, short_name
 
-MOST = 4 << 20
-"""The longest line that is read."""
+MOST = 4 << 20  # the longest line that is read
 MOST_FACTS, MOST_CAUSES, MOST_FAMILIES = 1024, 64, 16
 LONGEST_NAME, LONGEST_VALUE = 128, 400
 _CAUSE = re.compile(r"[a-z][a-z0-9_]{0,30}\.[a-z][a-z0-9_]{0,40}")

@@ -27,8 +27,7 @@ _NAMED = (
     r"|nvidia-ml|nvjitlink|nvptxcompiler|cupti|nvjpeg|npp)"
     r"[A-Za-z_]{0,30}\.so(?:\.\d{1,3}){0,3}(?![\w.%])"
 )
-_CATALOGUE = 40
-"""A file that names more has a list of libraries, which is no plan to open them."""
+_CATALOGUE = 40  # A file that names more has a list of libraries, which is no plan to open them
 _GLIBC = re.compile(r"GLIBC_(\d+)\.(\d+)$")
 _RECENT = (2, 37)
 _SUFFIX = re.compile(r"\.so\.(\d+(?:\.\d+)+)$")  # libstdc++.so.6.0.30, never libz.so.1

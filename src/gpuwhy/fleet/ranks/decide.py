@@ -16,8 +16,7 @@ from gpuwhy.fleet.ranks.log import Log, offsets
 from gpuwhy.log.log import Log as Reading
 
 T = TypeVar("T")
-Found = tuple[Sequence[Log], str]
-"""Logs of ranks, and how that is known."""
+Found = tuple[Sequence[Log], str]  # logs of ranks, and how that is known
 NOBODY: Found = ((), "")
 PARTED = (
     "the ranks did not run the same collective; which one parted is not in these logs: run it "

@@ -210,8 +210,7 @@ _SHAPES = tuple(
 )
 """ISO 8601, glog's, syslog's, and a clock without a date."""
 _MONTHS = {name: n for n, name in enumerate(calendar.month_abbr) if name}
-LOOKED = 160
-"""How much of a line is looked at for a time."""
+LOOKED = 160  # how much of a line is looked at for a time
 LEAST_SHARED, LEAST_OFFSET = 3, 1.0
 """How many lines two logs must share, and how far their clocks must be apart to be set right."""
 
