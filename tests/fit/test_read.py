@@ -178,18 +178,18 @@ def archive(folder: Path, data: bytes) -> Path:
     return path
 
 
+EVIL = [
+    (os.system, ("touch pwned",)),
+    (eval, ("1",)),
+    (subprocess.Popen, (["true"],)),
+    (getattr, ("x", "y")),
+    (pickle.loads, (b"N.",)),
+    (runpy.run_path, ("x",)),
+]
+
+
 @pytest.mark.parametrize("protocol", [2, 4])
-@pytest.mark.parametrize(
-    "function, args",
-    [
-        (os.system, ("touch pwned",)),
-        (eval, ("1",)),
-        (subprocess.Popen, (["true"],)),
-        (getattr, ("x", "y")),
-        (pickle.loads, (b"N.",)),
-        (runpy.run_path, ("x",)),
-    ],
-)
+@pytest.mark.parametrize("function, args", EVIL)
 def test_a_pickle_that_would_run_code_is_refused(tmp_path, monkeypatch, function, args, protocol):
     monkeypatch.chdir(tmp_path)
     data = pickle.dumps({"weight": Calls(function, *args)}, protocol)

@@ -128,15 +128,6 @@ def test_a_stopped_and_a_killed_node_are_rows_without_an_answer(cluster):
         _signal(pid, signal.SIGCONT)
 
 
-def test_no_cluster_is_told_in_a_sentence():
-    pytest.importorskip("ray")
-    child = started("127.0.0.1:1", "--seconds", "20")
-    errors = child.communicate(timeout=120)[1]
-    assert child.returncode == 2
-    assert "--ray 127.0.0.1:1" in errors
-    assert "Traceback" not in errors
-
-
 def test_through_a_client():
     """`ray://`: from a machine that is no node of the cluster."""
     pytest.importorskip("ray")
