@@ -1,6 +1,6 @@
 """Needs: what a release needs of other packages and does not state.
 
-Rows of kind `cap` are of frameworks and read by all, `limit` of other packages and read by lint,
+Rows of kind `cap` are of frameworks and read by all, `limit` of packages on them and read by lint,
 `compile` where something is compiled against a release, `floor` what a release itself checks.
 """
 
