@@ -57,7 +57,7 @@ def test_one_guilty_variable_is_proven():
     assert proof.causes[0].id == "env.setting"
     assert proof.causes[0].confidence >= 0.97
     assert proof.runs <= 9
-    assert (proof.ending.type, proof.ending.message) == ("RuntimeError", "bad day")
+    assert (proof.ending["type"], proof.ending["message"]) == ("RuntimeError", "bad day")
 
 
 def test_two_that_are_each_enough_to_fail_are_both_named():
@@ -149,7 +149,7 @@ def test_a_hang_can_be_proven_and_a_new_hang_is_no_success():
     hangs = Ran.of(0, 0, 60.0, "waiting\n", stopped="hangs", busy=False)
     proof, _ = prove(lambda environ: hangs if "XLA_FLAGS" in environ else RUNS, budget=5000.0)
     assert proof.status == "proven"
-    assert proof.ending.kind == "timeout"
+    assert proof.ending["kind"] == "timeout"
     proof, _ = prove(lambda environ: FAILS if "XLA_FLAGS" in environ else hangs, budget=5000.0)
     assert proof.status == "open"
 
@@ -158,7 +158,7 @@ def test_success_by_a_text_or_by_time():
     good, bad = Ran.of(0, 0, 1.0, "step 1", stopped="ok"), Ran.of(0, 0, 1.0, "cpu only")
     proof, _ = prove(lambda environ: bad if "XLA_FLAGS" in environ else good, ok="step 1")
     assert proof.status == "proven"
-    assert "never printed" in proof.ending.message
+    assert "never printed" in proof.ending["message"]
     alive = Ran.of(0, 0, 9.0, "", stopped="time")
     proof, world = prove(lambda environ: FAILS if "XLA_FLAGS" in environ else alive, seconds=9.0)
     assert proof.status == "proven"

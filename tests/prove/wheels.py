@@ -39,17 +39,10 @@ def _hash(data: bytes) -> str:
 
 
 def index(folder: Path) -> Path:
-    """A folder of wheels: cuDNN, two flavours of ONNX Runtime, and a plain module."""
+    """A folder of wheels: cuDNN, and a plain module."""
     folder.mkdir()
     wheel(folder, "nvidia-cudnn-cu12", "9.27.0.5", {CUDNN: LIBRARY, "nvidia/cudnn/__init__.py": b""})
-    for name, more in (("onnxruntime", b""), ("onnxruntime-gpu", b"gpu")):
-        files = {
-            "onnxruntime/__init__.py": b"__version__ = '1.31.1'\n",
-            "onnxruntime/capi/onnxruntime_pybind11_state.so": LIBRARY + more,
-        }
-        wheel(folder, name, "1.31.1", files)
     wheel(folder, "tiny", "1.0", {"tiny.py": b"x = 1\n"})
-    wheel(folder, "tiny", "1.1", {"tiny.py": b"x = 1.1\n"})
     return folder
 
 
@@ -95,8 +88,3 @@ def damage(folder: Path, name: str = CUDNN) -> None:
 def tree(folder: Path) -> dict[str, bytes]:
     """Every file of an environment, to compare."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
-def releases(folder: Path) -> set[str]:
-    """What is installed."""
-    return {p.name.removesuffix(".dist-info") for p in site(folder).glob("*.dist-info")}

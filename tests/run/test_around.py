@@ -1,16 +1,18 @@
-"""What a watched program had around it: limits, folder, variables, places, the kernel's numbers of its processes."""
+"""What a watched program had around it: limits, folder, variables, places, libraries that are put first."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from gpuwhy.facts.fact import Known, Source, Unknown
+from gpuwhy.facts.fact import Absent, Known, Source, Unknown
 from gpuwhy.facts.run import Run
 from gpuwhy.facts.system import KernelLine
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.machine import Standing
 from gpuwhy.machine.recording import RecordedMachine, RecordingMachine, read_recording
-from gpuwhy.run.around import named, with_surroundings
+from gpuwhy.run.around import named, put_first, with_surroundings
 from gpuwhy.run.child import Ended
 from gpuwhy.run.sampler import Samples
 
@@ -111,3 +113,34 @@ def test_device_files_that_it_saw_otherwise(nodes, told):
     run = around("", {"seen": 7, "folder": "/data", "environ": {"A": "b"}, "nodes": nodes})
     assert run.nodes.need() == told
     assert isinstance(around().nodes, Unknown)
+
+
+HERE = Source("file", "x")
+
+
+class Machine:
+    """A folder with a library, and an extension that needs one of its name."""
+
+    def list(self, path):
+        return Known((SimpleNamespace(name="libffi.so.8"), SimpleNamespace(name="notes.txt")), HERE)
+
+    def elf(self, path):
+        return Known(SimpleNamespace(needed=("libffi.so.8", "libc.so.6")), HERE)
+
+
+LINE = "ImportError: /usr/lib/python3.12/lib-dynload/_ctypes.so: undefined symbol: ffi_call, version LIBFFI_BASE_8.0"
+
+
+@pytest.mark.parametrize(
+    "variables", [{"LD_PRELOAD": "/x/libffi.so.8"}, {"LD_LIBRARY_PATH": "/x"}, {"LD_AUDIT": "/x/libffi.so.8"}]
+)
+def test_the_object_that_needs_it_is_told(variables):
+    (one,) = put_first(variables, Machine(), LINE).value
+    assert (one.path, one.needed_by) == ("/x/libffi.so.8", "/usr/lib/python3.12/lib-dynload/_ctypes.so")
+    assert one.variable in variables
+
+
+def test_what_nothing_needs_is_told_only_where_it_is_in_every_program():
+    assert put_first({"LD_LIBRARY_PATH": "/x"}, Machine(), "KeyError: 'a'").value == ()
+    assert [one.needed_by for one in put_first({"LD_PRELOAD": "/x/a.so"}, Machine(), "").value] == [""]
+    assert isinstance(put_first({}, Machine(), LINE), Absent)

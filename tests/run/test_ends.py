@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -12,6 +13,9 @@ import time
 from pathlib import Path
 
 import pytest
+
+from gpuwhy.cli.run import apart
+from gpuwhy.run import child
 
 from ..length import halved
 from .programs import GPUWHY, python, run, wait_for
@@ -102,15 +106,15 @@ def test_two_hundred_megabytes_pass_unchanged():
         "for _ in range(200):\n    sys.stdout.buffer.write(block); h.update(block)\n"
         "sys.stderr.write(h.hexdigest())"
     )
-    with subprocess.Popen([*GPUWHY, "--", *python(code)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        assert child.stderr is not None
+    with subprocess.Popen([*GPUWHY, "--", *python(code)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as one:
+        assert one.stdout is not None
+        assert one.stderr is not None
         seen, count = hashlib.sha256(), 0
-        while piece := child.stdout.read(1 << 20):
+        while piece := one.stdout.read(1 << 20):
             seen.update(piece)
             count += len(piece)
         assert count == 200_000_000
-        assert child.stderr.read().decode() == seen.hexdigest()
+        assert one.stderr.read().decode() == seen.hexdigest()
 
 
 def test_streams_stay_apart_and_the_report_comes_last():
@@ -285,14 +289,14 @@ def test_the_sampler_dies_with_us(tmp_path):
     ready = tmp_path / "ready"
     code = "import os, sys, time\nopen(sys.argv[1], 'w').write(str(os.getpid()))\ntime.sleep(60)"
     with subprocess.Popen([*GPUWHY, "--", *python(code, str(ready))], start_new_session=True) as ours:
-        child = int(wait_for(ready))
+        pid = int(wait_for(ready))
         _until_sampling(ours.pid)
         ours.kill()
-    os.kill(child, signal.SIGKILL)
+    os.kill(pid, signal.SIGKILL)
     end = time.monotonic() + 20
     while time.monotonic() < end:
         left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
-        if f"sampler.py {child} " not in left:
+        if f"sampler.py {pid} " not in left:
             return
         time.sleep(0.05)
     raise AssertionError("the sampler is left over")
@@ -355,3 +359,43 @@ def test_a_short_program_that_asked_for_a_gpu(tmp_path):
     assert done.returncode == 0
     assert "succeeded on the CPU (train.py, line 2 asks for a GPU)" in " ".join(done.stderr.decode().split())
     assert not run(sys.executable, "train.py", options=("--quiet",), cwd=tmp_path).stderr
+
+
+# ---------------------------------------------------------------- a limit of processor time is the program's
+
+
+def _in_a_child(do) -> int:
+    """What a child process answers, so that no limit is ours."""
+    pid = os.fork()
+    if pid == 0:
+        code = 99
+        try:
+            code = do()
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_the_soft_limit_is_lifted_and_told():
+    def do() -> int:
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        resource.setrlimit(resource.RLIMIT_CPU, (50, hard))
+        before = child.lifted()
+        return (
+            0 if before == (50, hard) and resource.getrlimit(resource.RLIMIT_CPU)[0] != 50 and not child.bound() else 1
+        )
+
+    assert _in_a_child(do) == 0
+
+
+def test_a_hard_limit_is_known():
+    def do() -> int:
+        resource.setrlimit(resource.RLIMIT_CPU, (50, 50))
+        return 0 if child.bound() == 50 else 1
+
+    assert _in_a_child(do) == 0
+
+
+def test_what_ends_the_one_who_tells_is_told():
+    assert apart(lambda: None) == 0
+    assert child.by_time(apart(lambda: os.kill(os.getpid(), signal.SIGXCPU)))

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.run import stage
-from gpuwhy.run.target import script_place
 from gpuwhy.run.trial import Orders, Ran, run_once
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
@@ -105,11 +104,6 @@ def test_everything_ends_when_we_are_killed(tmp_path):
     ours.kill()
     ours.wait()
     assert gone(int((tmp_path / "pid").read_text()))
-
-
-def test_which_word_is_the_script():
-    assert script_place(["python3", "-X", "dev", "mine.py", "random.py"]) == 3
-    assert script_place(["python3", "-m", "x"]) == script_place(["./train", "x.py"]) == 0
 
 
 def test_a_farm_hides_files_and_leaves_the_rest(tmp_path):

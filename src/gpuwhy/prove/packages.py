@@ -17,6 +17,7 @@ from gpuwhy.machine.writing import keep
 from gpuwhy.prove.endings import said
 from gpuwhy.prove.proof import Tweak
 from gpuwhy.prove.session import Session
+from gpuwhy.prove.tables import tables
 from gpuwhy.run.stage import found_program, fresh_folder, linked
 
 SPEAK_FOR = ("install.", "framework.", "cuda.", "cudnn.", "env.shadowed", "other.not_gpu")
@@ -29,15 +30,6 @@ likelier a package is that the last words name.
 """
 SECONDS = 300.0
 """How long an installer may take."""
-CAUSES = {
-    "anew": ("install.corrupted", "install.conflict"),
-    "missing": ("other.not_gpu", "install.corrupted", "install.inconsistent"),
-    "extra": ("install.conflict", "env.shadowed"),
-    "other": (
-        *("install.inconsistent", "framework.extension_abi", "framework.bug"),
-        *("framework.cpu_only", "framework.gpu_unsupported"),
-    ),
-}
 
 
 class FailedError(Exception):
@@ -160,24 +152,17 @@ def differences(
         else:
             how, text, weight = "other", f"with {name} {new} instead of {old}", OTHER
         install = f'pip install --force-reinstall --no-deps "{name}=={new}"'
-        yield Tweak(
-            f"package {name}",
-            "package",
-            text,
-            name,
-            new,
-            causes=(*_of_layer(name, how), *CAUSES[how]),
-            weight=weight * (SUSPECT if name in blamed else 1.0),
-            command=install if new else f"pip uninstall {name}",
-        )
+        weight *= SUSPECT if name in blamed else 1.0
+        command = install if new else f"pip uninstall {name}"
+        key, causes = f"package {name}", _causes(name, how)
+        yield Tweak(key, "package", text, name, new, causes, weight, command)
 
 
-def _of_layer(name: str, how: str) -> tuple[str, ...]:
-    """The cause of a package of CUDA or cuDNN."""
-    layer = "cudnn" if "cudnn" in name else "cuda" if name.startswith("nvidia-") else ""
-    missing = {"cudnn": "cudnn.missing", "cuda": "cuda.missing_library"}
-    by = {"other": f"{layer}.version_mismatch", "missing": missing.get(layer, "")}
-    return (by[how],) if layer and how in by else ()
+def _causes(name: str, how: str) -> tuple[str, ...]:
+    """What such a difference stands for; of a package of CUDA or cuDNN first that of its layer."""
+    layer = next((one for one in ("cudnn", "nvidia-") if one in name), "")
+    rows = tables().packages
+    return (*rows.get(f"{layer} {how}", ()), *rows[how])
 
 
 def _suspects(text: str, names: Collection[str]) -> set[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-import msgspec
 from msgspec.structs import asdict, replace
 
 from gpuwhy._version import __version__
@@ -76,11 +75,11 @@ def _status(session: Session) -> Status:
 
 
 def _end(ending: Ending, hide: Callable[[str], str]) -> End:
-    frame = msgspec.to_builtins(ending.frame) if ending.frame else None
-    if frame:
-        del frame["code"]
-    message, code = hide(ending.message), ending.exit_code
-    return End(ending.kind, ending.type, message, frame, ending.line, code)
+    kept = ("kind", "type", "message", "line", "exit_code")
+    end: End = {name: getattr(ending, name) for name in kept}
+    shown = ("file", "line", "function", "owner")
+    frame = {name: getattr(ending.frame, name) for name in shown} if ending.frame else None
+    return {**end, "message": hide(ending.message), "frame": frame}
 
 
 def _trials(runs: Sequence[Once], hide: Callable[[str], str]) -> tuple[Trial, ...]:
@@ -284,8 +283,9 @@ def _rows(experiments: Sequence[Trial], most: int) -> Iterator[Item]:
         times = f" ({one.outcomes.count(one.outcome)} of {one.n})" if one.n > 1 else ""
         note = f", {one.note}" if one.note else ""
         text = f"{one.change}: {WORDS[one.outcome]}{times}, {one.seconds:.1f} s{note}"
-        ended = one.ending.message if one.ending and one.outcome == "other" else ""
-        more = [(Soft(f"{one.ending.type}: {ended}"[:_LONG]),)] if one.ending and ended else []
+        ended = one.ending if one.ending and one.outcome == "other" else {}
+        words = ": ".join(filter(None, (ended.get("type"), ended.get("message"))))
+        more = [(Soft(words.split("\n")[0][:_LONG]),)] if words else []
         yield item((text,), *more, mark=_MARKS[one.outcome])
     if len(experiments) > len(kept):
         yield item(f"and {len(experiments) - len(kept)} more: --json has them")

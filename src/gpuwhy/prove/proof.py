@@ -21,6 +21,8 @@ ran without the GPU that it used before: a finding, no success. unclear: it was 
 anything was decided."""
 Status = Literal["proven", "open", "flaky", "not_failing"]
 Kind = Literal["unset", "drop", "set", "limit", "hide", "package", "process"]
+End = dict[str, Any]
+"""How a run ended: kind, type, message, frame, line, exit_code."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -76,17 +78,6 @@ class Once(NamedTuple):
     def key(self) -> frozenset[str]:
         """The ids of what was applied."""
         return frozenset(one.id for one in self.tweaks)
-
-
-class End(msgspec.Struct, frozen=True):
-    """How a run ended."""
-
-    kind: str
-    type: str
-    message: str
-    frame: dict[str, Any] | None
-    line: int
-    exit_code: int | None
 
 
 class Trial(msgspec.Struct, frozen=True):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 
 from gpuwhy.answer.answer import Answer
 from gpuwhy.facts.fact import Known, value_or
 from gpuwhy.facts.run import Run
-from gpuwhy.run.judge import how_it_ended
+from gpuwhy.run.judge import HANG, how_it_ended
 
 GIB = 1 << 30
 RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
@@ -35,6 +36,9 @@ def _lines(run: Run, answer: Answer) -> Iterator[str]:
     sent = [name for name in value_or(run.sent, ()) if name != "SIGCONT"]
     if sent:
         yield f"   {', '.join(dict.fromkeys(sent))} was sent to it; {_before(run)}"
+        if value_or(run.silent, seconds) >= HANG and shutil.which("py-spy"):
+            program = value_or(run.program, "python")
+            yield f"   to see where it hangs: py-spy dump --pid $(pgrep -n {program})"
     if answer.causes and answer.causes[0].id.startswith("memory."):
         yield from (f"   {line}" for line in _memory(run))
 

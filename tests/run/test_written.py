@@ -1,15 +1,17 @@
-"""What is read from a launcher's words, a command line and a program's output."""
+"""What the first rank that failed and others wrote, in the output and into files."""
 
 from __future__ import annotations
 
 import json
-import sys
+import os
+import time
 
 import pytest
 
+from gpuwhy.run.child import Ended
 from gpuwhy.run.circumstances import own_rank
-from gpuwhy.run.target import python_of_command
-from gpuwhy.run.written import first_rank, of_first_rank
+from gpuwhy.run.sampler import Samples
+from gpuwhy.run.written import elsewhere, first_rank, of_first_rank
 
 SUMMARY = """
 ============================================================
@@ -85,22 +87,22 @@ def test_own_rank():
     assert own_rank({"RANK": "x"}) == own_rank({}) == ""
 
 
-def test_python_of_a_command(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    python = tmp_path / "python3.99"
-    files = {
-        "python3.99": "",
-        "tool": f"#!{python}\nimport x\n",
-        "env": "#!/bin/sh\n",
-        "by-env": "#!/usr/bin/env -S python3.99 -u\n",
-        "long": f"#!/bin/sh\n'''exec' \"{python}\" \"$0\" \"$@\"\n' '''\n",
-        "shell": "#!/bin/bash\npython train.py\n",
-    }
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-        (tmp_path / name).chmod(0o755)
-    assert {name: python_of_command([name]) for name in ("python3.99", "tool", "by-env", "long")} == {
-        name: str(python) for name in ("python3.99", "tool", "by-env", "long")
-    }
-    assert python_of_command(["shell"]) == python_of_command(["nothing-like-it"]) == ""
-    assert python_of_command([sys.executable]) == sys.executable
+def ended(*writes):
+    samples = Samples()
+    samples.take({"seen": 7, "writes": list(writes)})
+    return Ended(1, 0, 1.0, 100.0, time.monotonic() - 1, (), samples, 0, (), ())
+
+
+def test_the_log_that_its_last_words_name(tmp_path):
+    (tmp_path / "train.log").write_text("ValueError: no samples\n")
+    (tmp_path / "old.log").write_text("from last week\n")
+    os.utime(tmp_path / "old.log", (1, 1))
+    said = "see old.log\ntraining failed, see train.log\n"
+    assert elsewhere(ended(), said, str(tmp_path)) == ("ValueError: no samples\n",)
+
+
+def test_the_file_that_its_errors_went_to_comes_last(tmp_path):
+    for name in ("out", "err"):
+        (tmp_path / name).write_text(f"{name}\n")
+    told = ended([2, str(tmp_path / "err")], [1, str(tmp_path / "out")])
+    assert elsewhere(told, "", "") == ("out\n", "err\n")

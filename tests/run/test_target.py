@@ -1,13 +1,14 @@
-"""A program that asks for a GPU in its own text, and the folder that its Python searches first."""
+"""What a command line runs, by its files: which Python, what its text asks for, what it sets."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from gpuwhy.facts.run import CodeLine
-from gpuwhy.run.target import imported, script_folder, wanted_gpu
+from gpuwhy.run.target import imported, python_of_command, script_folder, script_place, settings, wanted_gpu
 
 
 @pytest.mark.parametrize(
@@ -54,3 +55,44 @@ def test_the_first_folder(tmp_path: Path) -> None:
     assert script_folder(["python3", "-m", "train"]) == ""
     assert script_folder(["python3", "-I", str(script)]) == "-"
     assert script_folder(["pytest"]) == "-"
+
+
+def test_which_word_is_the_script():
+    assert script_place(["python3", "-X", "dev", "mine.py", "random.py"]) == 3
+    assert script_place(["python3", "-m", "x"]) == script_place(["./train", "x.py"]) == 0
+
+
+def test_variables_that_a_job_script_and_the_program_set(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "job_sh": "# export NCCL_DEBUG=INFO\nexport CUDA_VISIBLE_DEVICES='9'\nJAX_PLATFORMS=cpu python3 main.py --x=1\n"
+        "export LD_PRELOAD=$HOME/hook.so AWS_SECRET=no\n",
+        "main_py": "import os\nos.environ['XLA_FLAGS'] = '--xla_x=1'\nif cpu:\n    os.environ['TF_X'] = '1'\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name.replace("_", ".")).write_text(text)
+    assert settings(["bash", "job.sh"]) == (
+        {"CUDA_VISIBLE_DEVICES": "9", "JAX_PLATFORMS": "cpu"},
+        {"XLA_FLAGS": "--xla_x=1"},
+    )
+
+
+def test_python_of_a_command(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    python = tmp_path / "python3.99"
+    files = {
+        "python3.99": "",
+        "tool": f"#!{python}\nimport x\n",
+        "env": "#!/bin/sh\n",
+        "by-env": "#!/usr/bin/env -S python3.99 -u\n",
+        "long": f"#!/bin/sh\n'''exec' \"{python}\" \"$0\" \"$@\"\n' '''\n",
+        "shell": "#!/bin/bash\npython train.py\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    assert {name: python_of_command([name]) for name in ("python3.99", "tool", "by-env", "long")} == {
+        name: str(python) for name in ("python3.99", "tool", "by-env", "long")
+    }
+    assert python_of_command(["shell"]) == python_of_command(["nothing-like-it"]) == ""
+    assert python_of_command([sys.executable]) == sys.executable
