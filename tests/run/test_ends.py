@@ -399,3 +399,26 @@ def test_a_hard_limit_is_known():
 def test_what_ends_the_one_who_tells_is_told():
     assert apart(lambda: None) == 0
     assert child.by_time(apart(lambda: os.kill(os.getpid(), signal.SIGXCPU)))
+
+
+def test_how_long_it_hung_is_counted_until_its_last_words(tmp_path, monkeypatch):
+    """It prints a traceback because somebody ends it; py-spy is named where it is installed."""
+    from gpuwhy.run.circumstances import circumstances
+    from gpuwhy.run.observed import observed
+    from gpuwhy.run.ring import Ring
+    from gpuwhy.run.sampler import Samples
+
+    ring = Ring()
+    ring.add(b"step 1\n", 102.0)
+    ring.add(b"KeyboardInterrupt\n", 159.9)
+    ended = child.Ended(0, signal.SIGINT, 60.0, 0.0, 100.0, (ring, Ring()), Samples(), 0, sent=(signal.SIGINT,))
+    run = observed(["python", "train.py"], ended, "")
+    assert run.silent.need() == 58.0
+    (tmp_path / "py-spy").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "py-spy dump --pid $(pgrep -n python)" in circumstances(run, _NO_CAUSE)
+    monkeypatch.setenv("PATH", "")
+    assert "py-spy" not in circumstances(run, _NO_CAUSE)
+
+
+_NO_CAUSE = type("Answer", (), {"causes": ()})()

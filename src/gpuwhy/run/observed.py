@@ -19,6 +19,8 @@ SMALL, SOON = 40 << 20, 0.3
 BLIND, BRIEF, RARE = 0.5, 60.0, 5.0
 """Seconds before the end that may pass without a look at the processes, if we say that none touched
 a GPU: in a program that ran so long, and in one that ran longer, where the looks are rarer."""
+PARTING = 1.0
+"""Seconds in which a program that somebody ends prints its last words."""
 COUNTERS = {"group": "oom_kill of the control group", "machine": "oom_kill in /proc/vmstat"}
 _WAIT = Source("call", "waitid")
 _SAMPLER = Source("call", "sampler")
@@ -66,10 +68,14 @@ def _signal(ended: Ended) -> Fact[str]:
 
 
 def _silent(ended: Ended) -> Fact[float]:
-    last = max((ring.last for ring in ended.rings), default=0.0)
-    if not last:
+    """How long it had printed nothing; of one that somebody ended, until its last words on that."""
+    end = ended.began + ended.seconds
+    times = [at for ring in ended.rings for at, _ in (*ring.marks, (ring.last, 0)) if at]
+    if not times:
         return absent("call", "output", "it printed nothing")
-    return known(round(max(0.0, ended.began + ended.seconds - last), 1), "call", "output")
+    if ended.sent:
+        times = [time for time in times if time < end - PARTING] or [ended.began]
+    return known(round(max(0.0, end - max(times)), 1), "call", "output")
 
 
 def _few(points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -117,10 +117,5 @@ def merged(rings: Iterable[Ring]) -> bytes:
     """Several streams as one text, in the order in which it came as far as the marks tell."""
     pieces = [(time, n, data) for n, ring in enumerate(rings) for time, data in ring.pieces()]
     pieces.sort(key=lambda piece: piece[:2])
-    return b"".join(
-        _whole(data) if n + 1 < len(pieces) else data for n, (_, _, data) in enumerate(pieces)
-    )
-
-
-def _whole(data: bytes) -> bytes:
-    return data if data.endswith(b"\n") else data + b"\n"
+    whole = [data if data.endswith(b"\n") else data + b"\n" for _, _, data in pieces[:-1]]
+    return b"".join([*whole, *(data for _, _, data in pieces[-1:])])

@@ -22,8 +22,6 @@ CAP_SYS_RESOURCE = 24
 MOST = 5000
 """Entries of a folder beyond which no copy of links is made of it."""
 
-Pairs = Mapping[str, tuple[int, int]]
-
 
 def limits_now() -> dict[str, tuple[int, int]]:
     """The limits that a program of ours inherits; -1 is none."""
@@ -38,11 +36,10 @@ def own_room() -> None:
             resource.setrlimit(number, (hard, hard))
 
 
-def numbered(limits: Pairs) -> dict[int, tuple[int, int]]:
+def numbered(limits: Mapping[str, tuple[int, int]]) -> dict[int, tuple[int, int]]:
     """The same by number; and no core files, which a hundred reruns would leave."""
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
-    rows = {LIMITS[name]: pair for name, pair in limits.items()}
-    return {resource.RLIMIT_CORE: (0, hard), **rows}
+    return {resource.RLIMIT_CORE: (0, hard)} | {LIMITS[name]: limits[name] for name in limits}
 
 
 def may_exceed() -> bool:
