@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar, get_args
 
 from gpuwhy.facts.devices import (
@@ -18,7 +18,17 @@ from gpuwhy.facts.devices import (
     PciDevice,
     Visibility,
 )
-from gpuwhy.facts.fact import Absent, Fact, Known, Source, Undetermined, Unknown, known
+from gpuwhy.facts.fact import (
+    Absent,
+    Fact,
+    Known,
+    Source,
+    Undetermined,
+    Unknown,
+    known,
+    or_unknown,
+    value_or,
+)
 from gpuwhy.facts.facts import Facts
 from gpuwhy.look.look import Field, filled, is_windows
 from gpuwhy.machine.machine import Machine
@@ -61,9 +71,8 @@ def nvml(machine: Machine) -> Fact[Nvml]:
         subject.update(line)
     if "missing" in system:
         return Unknown("nvidia-ml-py is not installed beside gpuwhy", "pip install nvidia-ml-py")
-    end = system.get("ended")
+    end, init = system.get("ended"), system.get("init")
     ended = f"{end} (last step: {system.get('step', 'start')})" if end else ""
-    init = system.get("init")
     if not isinstance(init, dict):
         return Unknown(ended or "the NVML child said nothing of nvmlInit", "nvidia-smi")
     return Known(Nvml(init, system, gpus, ended), Source("call", "NVML"))
@@ -152,14 +161,14 @@ def _gpus(machine: Machine, facts: Facts) -> Fact[tuple[Gpu, ...]]:
     """Every GPU that NVML counts; one that does not answer is listed with its error."""
     said = nvml(machine)
     count: Fact[int] = _count(said.value) if isinstance(said, Known) else said
-    if not isinstance(said, Known) or not isinstance(count, Known):
-        bus, module = facts.devices.pci, facts.driver.module_version
-        if isinstance(bus, Known) and not bus.value and isinstance(module, Absent):
-            return Known((), bus.source)  # neither a card nor a driver
-        return count if not isinstance(count, Known) else Unknown("NVML was not asked")
-    rows = (_Answers(said.value.gpus.get(n, {}), said.value.ended) for n in range(count.value))
-    found = tuple(_gpu(machine, facts, index, row) for index, row in enumerate(rows))
-    return Known(found, said.source)
+    if isinstance(said, Known) and isinstance(count, Known):
+        every = (_Answers(said.value.gpus.get(n, {}), said.value.ended) for n in range(count.value))
+        found = tuple(_gpu(machine, facts, index, row) for index, row in enumerate(every))
+        return Known(found, said.source)
+    bus, module = facts.devices.pci, facts.driver.module_version
+    if isinstance(bus, Known) and not bus.value and isinstance(module, Absent):
+        return Known((), bus.source)  # neither a card nor a driver
+    return or_unknown(count, "NVML was not asked")
 
 
 def _gpu(machine: Machine, facts: Facts, index: int, gpu: _Answers) -> Gpu:
@@ -172,7 +181,7 @@ def _gpu(machine: Machine, facts: Facts, index: int, gpu: _Answers) -> Gpu:
         memory_total=gpu.ask("memory", lambda m: int(m["total"])),
         memory_free=gpu.ask("memory", lambda m: int(m["free"])),
         processes=gpu.ask("processes", lambda p: tuple(_process(machine, facts, o) for o in p)),
-        compute_mode=gpu.ask("compute_mode", _text),
+        compute_mode=gpu.ask("compute_mode", _word),
         mig=_supported(gpu, "mig", _mig),
         ecc=_ecc(gpu),
         throttle=gpu.ask("throttle", lambda reasons: tuple(str(one) for one in reasons)),
@@ -181,7 +190,7 @@ def _gpu(machine: Machine, facts: Facts, index: int, gpu: _Answers) -> Gpu:
     )
 
 
-def _text(answer: Any) -> Any:
+def _word(answer: Any) -> Any:
     """A word of NVML's as its Literal; the record is checked when it is read back."""
     return str(answer)
 
@@ -246,34 +255,26 @@ def _process(machine: Machine, facts: Facts, told: Any) -> GpuProcess:
     if not is_windows(facts):
         lines = machine.lines(f"/proc/{pid}/status", "Name:", "State:")
     unseen, here = Unknown(f"no process {pid} that we can see"), Source("file", f"/proc/{pid}")
-    fields = _status(lines.value) if isinstance(lines, Known) else {}
-    name: Fact[str] = unseen if isinstance(lines, Absent) else or_field(lines, fields, "Name")
-    state: Fact[Any] = Known("gone", here)
-    if not isinstance(lines, Absent):
-        state = or_field(lines, {"State": _STATES.get(fields.get("State", "")[:1], "")}, "State")
+    pairs = (line.partition(":") for line in value_or(lines, ()))
+    fields = {name: value.strip() for name, _, value in pairs}
+    name = fields.get("Name", "").rpartition("/")[2]
+    state: Fact[Any] = _field(lines, _STATES.get(fields.get("State", "")[:1], ""))
     return GpuProcess(
         pid=pid,
         memory=known(int(used), "call", "NVML")
         if isinstance(used, int)
         else Unknown("the driver does not say"),
-        name=name,
-        state=state,
+        name=unseen if isinstance(lines, Absent) else _field(lines, name),
+        state=Known("gone", here) if isinstance(lines, Absent) else state,
         own=Known(mine, here) if isinstance(mine, bool) else unseen,
     )
 
 
-def _status(lines: Sequence[str]) -> dict[str, str]:
-    pairs = (line.partition(":") for line in lines)
-    found = {name: value.strip() for name, _, value in pairs}
-    return {**found, "Name": found.get("Name", "").rpartition("/")[2]}
-
-
-def or_field(lines: Fact[tuple[str, ...]], fields: Mapping[str, str], name: str) -> Fact[str]:
-    """One field of some lines that were read; Unknown where they have none."""
-    if isinstance(lines, Unknown):
-        return lines
-    value = fields.get(name, "")
-    return Known(value, lines.source) if value else Unknown(f"{lines.source.where}: no {name}")
+def _field(lines: Fact[tuple[str, ...]], value: str) -> Fact[str]:
+    """A field of some lines that were read; Unknown where they have none."""
+    if isinstance(lines, Known) and value:
+        return Known(value, lines.source)
+    return or_unknown(lines, "/proc: not stated")
 
 
 # ---------------------------------------------------------------- the PCI bus
@@ -411,11 +412,9 @@ def _by_index(entry: str, gpus: Sequence[Gpu]) -> tuple[str, int, BadEntry]:
         uuid = _UUID.match(entry.strip())
         return "", -1, BadEntry.UUID_AMONG_INDEXES if uuid else _no_entry(entry)
     index = int(match[1][:12])
-    if index < 0:
-        return "", -1, BadEntry.NEGATIVE
-    if index >= len(gpus):
-        return "", -1, BadEntry.NO_SUCH_GPU
-    return f"GPU {index}", gpus[index].index, BadEntry.NONE
+    if 0 <= index < len(gpus):
+        return f"GPU {index}", gpus[index].index, BadEntry.NONE
+    return "", -1, BadEntry.NEGATIVE if index < 0 else BadEntry.NO_SUCH_GPU
 
 
 def _no_entry(entry: str) -> BadEntry:
@@ -423,12 +422,12 @@ def _no_entry(entry: str) -> BadEntry:
 
 
 def _by_uuid(entry: str, gpus: Sequence[Gpu]) -> tuple[str, int, BadEntry]:
-    if not _UUID.match(entry):
-        if _UUID.match(entry.strip()):
-            return "", -1, BadEntry.BLANK_BEFORE
-        index = entry.strip() and _INDEX.match(entry)
-        return "", -1, BadEntry.INDEX_AMONG_UUIDS if index else _no_entry(entry)
     wanted = entry.strip().lower()
+    if not _UUID.match(entry):
+        if _UUID.match(wanted):
+            return "", -1, BadEntry.BLANK_BEFORE
+        index = wanted and _INDEX.match(entry)
+        return "", -1, BadEntry.INDEX_AMONG_UUIDS if index else _no_entry(entry)
     pairs = [(uuid, gpu.index) for gpu in gpus for uuid in _uuids(gpu, wanted)]
     found = [(uuid, index) for uuid, index in pairs if uuid and _fits(uuid.lower(), wanted)]
     if len(found) == 1:

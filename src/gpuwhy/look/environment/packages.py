@@ -163,22 +163,17 @@ def _direct_url(text: str) -> tuple[str, bool]:
 
 def _real_first(machine: Machine, found: list[Package]) -> list[Package]:
     """Of packages with two metadata folders in one site, the one with its files first."""
-    names = [one.name for one in found]
-    twice = (
-        {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
-    )
-    if not twice:
+    groups: dict[str, list[Package]] = {}
+    for one in found:
+        groups.setdefault(one.name, []).append(one)
+    if len(groups) == len(found):
         return found
     best = {
-        name: max(
-            (one for one in found if one.name == name), key=lambda one: _presence(machine, one)
-        ).location
-        for name in twice
+        name: max(several, key=lambda one: _presence(machine, one)).location
+        for name, several in groups.items()
+        if len(several) > 1
     }
-    marked = [
-        replace(one, second=True) if best.get(one.name, one.location) != one.location else one
-        for one in found
-    ]
+    marked = [replace(o, second=best.get(o.name, o.location) != o.location) for o in found]
     return sorted(marked, key=lambda one: one.second)
 
 

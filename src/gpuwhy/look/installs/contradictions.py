@@ -230,17 +230,11 @@ class _Look:
         frameworks = value_or(self.facts.frameworks.installed, ())
         torch = next((one for one in frameworks if one.name == "torch"), None)
         cuda = value_or(torch.built_for_cuda, "") if torch else ""
-        if torch is None or not cuda:
-            return
-        for one in self.installed.values():
-            found = None
-            if one.name == "bitsandbytes":
-                found = self._without_build(one, torch.version, cuda)
-            elif one.name not in _JUDGED and _is_built_on_torch(one):
-                found = self._links_another(one, torch.version, cuda)
-            if found:
-                effect, file = found
-                why = (effect, True, "", file)
+        for one in self.installed.values() if torch and cuda else ():
+            judge = self._without_build if one.name == "bitsandbytes" else self._links_another
+            found = judge(one, torch.version, cuda) if torch else None
+            if torch and found:
+                why = (found[0], True, "", found[1])
                 yield _say(one, "torch", cuda, torch.version, Basis.OTHER_CUDA, *why)
 
     def _without_build(self, one: Package, torch: str, cuda: str) -> tuple[str, str] | None:
@@ -259,17 +253,17 @@ class _Look:
 
     def _links_another(self, one: Package, torch: str, cuda: str) -> tuple[str, str] | None:
         """A module that needs the runtime of another CUDA major, which nothing brings."""
+        needs_torch = any(name_of(line) == "torch" for line in value_or(one.requires, ()))
+        if one.name in _JUDGED or not (needs_torch or re.fullmatch(_ON_TORCH, one.name)):
+            return None
         for path in library_files(one, 6):
             elf = self.machine.elf(path)
             needed = elf.value.needed if isinstance(elf, Known) else ()
             runtime = next((n for n in needed if re.match(r"libcudart\.so\.\d", n)), "")
             theirs = cuda_of_name(runtime)
             if runtime and numbers(theirs)[:1] != numbers(cuda)[:1] and not self._found(runtime):
-                effect = (
-                    f"was built for CUDA {theirs}: it needs {runtime}, and torch {torch} "
-                    f"brings CUDA {cuda}, {_FAILS}"
-                )
-                return effect, path
+                built = f"was built for CUDA {theirs}: it needs {runtime}"
+                return f"{built}, and torch {torch} brings CUDA {cuda}, {_FAILS}", path
         return None
 
     def _found(self, name: str) -> bool:
@@ -288,8 +282,7 @@ class _Look:
             return
         effect = "so the import fails, or passing arrays fails"
         for one in map(self.installed.__getitem__, self.stack):
-            file = self._built_for_numpy_1(one)
-            if file:
+            if _may_be_for_numpy_1(one) and (file := self._built_for_numpy_1(one)):
                 why = (effect, True, "", file)
                 yield _say(one, "numpy", "<2", numpy.version, Basis.COMPILED, *why)
 
@@ -298,16 +291,6 @@ class _Look:
 
         Headers of NumPy 2 (and pybind11 from 2.12 on) look for `numpy._core` first.
         """
-        if one.name.startswith("nvidia-") or one.name == "numpy":
-            return ""
-        if one.name == "torch" and at_least(one.version, "2.3"):
-            return ""  # built with NumPy 2 from then on
-        asks = [line for line in value_or(one.requires, ()) if "numpy" in line.lower()]
-        asks = [line for line in asks if name_of(line) == "numpy"]
-        if not asks and one.name not in ("torch", "onnxruntime", "onnxruntime-gpu"):
-            return ""
-        if any(re.search(r">=\s*2", line.partition(";")[0]) for line in asks):
-            return ""  # what asks for NumPy 2 was built with it
         old = ""
         for path in _small_libraries(one):
             held = value_or(self.machine.holds(path, *_OLD_NUMPY, _NEW_NUMPY), ())
@@ -320,13 +303,11 @@ class _Look:
         """Code that protoc generated for another protobuf than the installed one."""
         protobuf = self.installed.get("protobuf")
         for name, asks in self.stack.items() if protobuf else ():
-            if not any(name_of(one) == "protobuf" and not is_optional(one) for one in asks):
-                continue
-            wanted, file = self._generated_for(self.installed[name])
-            if protobuf and wanted and not allows(wanted, protobuf.version):
-                why = (_FAILS, True, "", file)
-                by, version = self.installed[name], protobuf.version
-                yield _say(by, "protobuf", wanted, version, Basis.GENERATED, *why)
+            if any(name_of(one) == "protobuf" and not is_optional(one) for one in asks):
+                wanted, file = self._generated_for(self.installed[name])
+                if protobuf and wanted and not allows(wanted, protobuf.version):
+                    by, why = self.installed[name], (_FAILS, True, "", file)
+                    yield _say(by, "protobuf", wanted, protobuf.version, Basis.GENERATED, *why)
 
     def _generated_for(self, one: Package) -> tuple[str, str]:
         """The range of protobuf that a package's generated code loads under, and the file.
@@ -378,10 +359,15 @@ def _say(
     return Contradiction(by.owner, name, wants, version, basis, file, effect, source, stops)
 
 
-def _is_built_on_torch(one: Package) -> bool:
-    if re.fullmatch(_ON_TORCH, one.name):
-        return True
-    return any(name_of(line) == "torch" for line in value_or(one.requires, ()))
+def _may_be_for_numpy_1(one: Package) -> bool:
+    """Whether a package uses NumPy, and does not ask for the one that it was built with."""
+    new = one.name == "torch" and at_least(one.version, "2.3")  # built with NumPy 2 from then on
+    if one.name.startswith("nvidia-") or one.name == "numpy" or new:
+        return False
+    lines = [line for line in value_or(one.requires, ()) if "numpy" in line.lower()]
+    asks = [line.partition(";")[0] for line in lines if name_of(line) == "numpy"]
+    uses = asks or one.name in ("torch", "onnxruntime", "onnxruntime-gpu")
+    return bool(uses) and not any(re.search(r">=\s*2", line) for line in asks)
 
 
 def _small_libraries(one: Package) -> list[str]:
