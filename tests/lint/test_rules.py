@@ -124,17 +124,15 @@ def test_a_kind_of_version_0_is_a_note_and_what_nobody_knows_a_problem():
     assert "no kind of file" in result.problems[0].text
 
 
-def test_a_dockerfile_takes_in_what_it_copies_and_runs():
+def test_a_dockerfile_takes_in_what_it_copies():
     files = {
         "Dockerfile": "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nCOPY req.txt /a/r.txt\n"
-        "RUN pip install -r /a/r.txt\nRUN bash install.sh\n",
+        "RUN pip install -r /a/r.txt\n",
         "req.txt": "torch==2.5.1\ntorchvision==0.19.0\n",
-        "install.sh": "pip install pytorch\n",
     }
     result = lint({"Dockerfile": files["Dockerfile"]}, files.get)
     found = {(one.rule, one.place.path, one.place.line) for one in result.mistakes}
     assert ("pair-mismatch", "req.txt", 2) in found
-    assert ("wrong-name", "install.sh", 1) in found
     through = next(one.through for one in result.mistakes if one.rule == "pair-mismatch")
     assert through is not None
     assert (through.path, through.line) == ("Dockerfile", 3)

@@ -1,4 +1,4 @@
-"""What other files bring into an environment: requirements, conda's environments, scripts."""
+"""What the requirements files that a file names bring into its environment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gpuwhy.lint.mistakes import Place, Problem
 from gpuwhy.lint.read import requirements
-from gpuwhy.lint.sheet import Command, Environment, Include, Pin, Read, Sheet
+from gpuwhy.lint.sheet import Environment, Include, Pin, Read, Sheet
 
 _DEPTH, _REPEATED = 20, 20
 
@@ -17,41 +17,8 @@ _DEPTH, _REPEATED = 20, 20
 def join(sheet: Sheet, read: Read) -> None:
     """The packages of included files, into the environment that includes them."""
     for stage in sheet.environments:
-        if sheet.kind in ("dockerfile", "script"):
-            _run_scripts(stage, read)
         _take_in(sheet, stage, stage.includes, read, (sheet.path,))
         stage.pins = _thinned(stage.pins)
-
-
-def _run_scripts(stage: Environment, read: Read) -> None:
-    """What scripts install that a command runs, as of that command."""
-    from gpuwhy.lint.read import script
-
-    for step, command in enumerate(stage.commands, 1):
-        named = _script_of(command)
-        include = Include(named, Place(stage.path, command.line), must=False)
-        path = _found(include, read) if named else ""
-        text = read(path) if path and path != stage.path else None
-        made = script.read(path, text).environments if text is not None else []
-        if len(made) != 1:
-            continue  # several environments: which of them is the one, nobody can tell
-        stage.through[path] = include.place
-        arms = command.arms
-        stage.pins += [replace(one, step=step, arms=(*one.arms, *arms)) for one in made[0].pins]
-        stage.includes += [
-            replace(one, step=step, arms=(*one.arms, *arms)) for one in made[0].includes
-        ]
-        stage.other_index |= made[0].other_index
-        stage.apt |= {name: command.line for name in made[0].apt if name not in stage.apt}
-
-
-def _script_of(command: Command) -> str:
-    """The script that a command runs: bash install.sh, ./install.sh, /opt/install.sh."""
-    words = [word for word in command.words if not word.startswith("-")]
-    if words and words[0].rsplit("/", 1)[-1] in ("bash", "sh", "source", "."):
-        words = words[1:]
-    named = words[0] if words and words[0].endswith(".sh") and "$" not in words[0] else ""
-    return posixpath.basename(named) if named.startswith("/") else named.removeprefix("./")
 
 
 def _thinned(pins: list[Pin]) -> list[Pin]:

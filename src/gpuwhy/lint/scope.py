@@ -14,7 +14,7 @@ from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.repository import Repository
-from gpuwhy.lint.rules import names
+from gpuwhy.lint.rules import names, pattern
 from gpuwhy.lint.sheet import Environment, Pin, Read, holds_only
 from gpuwhy.lint.target import Target
 from gpuwhy.lint.versions import LINUX, PYTHONS, Release, allowed, is_pinned, parsed, solve
@@ -24,6 +24,7 @@ ONE_BY_ONE = ("dockerfile", "script", "cog")
 """Kinds of files whose commands install one after the other."""
 _CONDA_GPU = names("scope.conda_gpu")
 _GPU_ONLY = names("scope.gpu_only")
+_STACK = pattern("scope.stack")
 _TOOLS = names("scope.tools")
 _OTHERWISE = (
     "cpu|tpu|(?:non?|without)[-_]?(?:cuda|gpu)|metal|mps|macos|mac|osx|rocm|amd|intel|docs?"
@@ -248,7 +249,7 @@ class Scope:
 
 def is_of_gpus(name: str) -> bool:
     """Whether a package is a framework, or runs on one."""
-    return name == "pytorch" or is_guest(name) or releases.family(name) is not None
+    return bool(_STACK.match(name)) or is_guest(name) or releases.family(name) is not None
 
 
 def is_gpu_build(pin: Pin) -> bool:
