@@ -118,7 +118,6 @@ class Command(msgspec.Struct, frozen=True):
     assigned: tuple[tuple[str, str], ...] = ()
     then: str = ""  # && || ; |
     arms: Arms = ()
-    set_on: int = 0  # the line of the first thing that is set
 
     @property
     def text(self) -> str:
@@ -128,7 +127,7 @@ class Command(msgspec.Struct, frozen=True):
     @property
     def line(self) -> int:
         """Where it begins."""
-        return self.lines[0] if self.lines else self.set_on
+        return self.lines[0] if self.lines else 0
 
 
 class Include(msgspec.Struct, frozen=True):
@@ -153,14 +152,12 @@ class Environment(msgspec.Struct):
     includes: list[Include] = []
     pythons: tuple[str, ...] = ()  # those it may run on; () = not known
     python_from: str = ""  # image python:3.12-slim
-    system: str = ""  # linux, windows; "" = any
     machine: str = ""
     image: Image | None = None
     variables: dict[str, Variable] = {}
     part: str = ""  # of a project: the extra or group
     commands: list[Command] = []
     apt: dict[str, int] = {}  # package → line
-    apt_pinned: dict[str, str] = {}  # those of them that name a version → that version
     runs: bool = True  # not just a stage that builds
     other_index: bool = False  # packages may come from an index that nobody here has read
     overridden: frozenset[str] = frozenset()  # [tool.uv] override-dependencies

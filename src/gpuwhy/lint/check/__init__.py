@@ -32,7 +32,6 @@ CHECKS: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
     files.conda_and_pip,
     files.brought,
     files.two_majors,
-    files.implied,
     files.nvidia_pin,
     files.borrowed,
     replaced.torch,

@@ -113,12 +113,26 @@ def brought(scope: Scope) -> Iterator[Mistake]:
 
 
 def two_majors(scope: Scope) -> Iterator[Mistake]:
-    """NVIDIA's wheels of one library for two CUDA majors."""
-    wheels = [pin for pin in scope.pins if library_wheel(pin.name) and pin.origin == "pip"]
-    for one, other in combinations(wheels, 2):
-        file = _shared(one, other) if together(one, other) else ""
-        if file:
-            yield told("same-files", other, other=other.name, said=one.said, file=file)
+    """One library of NVIDIA's for two CUDA majors: by wheels that are named, or brought."""
+    found = [(pin, _demands(scope, pin)) for pin in scope.pins]
+    bringing = [(pin, _brings(pin, rows[-1])) for pin, rows in found if rows]
+    bringing += [(p, [p]) for p in scope.pins if library_wheel(p.name) and p.installed]
+    for (one, wheels), (other, others) in combinations(bringing, 2):
+        pairs = product(wheels, others) if together(one, other) else ()
+        met = next(((a, b, file) for a, b in pairs if (file := _shared(a, b))), None)
+        if met:
+            level = "" if met[0] is one else "warning"
+            first, second = _of_wheel(one, met[0]), _of_wheel(other, met[1])
+            values = {"first": first, "second": second, "file": met[2]}
+            yield told("same-files", other, severity=level, values=values)
+
+
+def _brings(pin: Pin, row: Release) -> list[Pin]:
+    return [Pin(name, pin.place, wish) for name, wish in row.requires.items()]
+
+
+def _of_wheel(pin: Pin, wheel: Pin) -> str:
+    return pin.said if pin is wheel else f"{wheel.name} of {pin.said}"
 
 
 def _shared(one: Pin, other: Pin) -> str:
@@ -153,32 +167,6 @@ def _demands(scope: Scope, pin: Pin) -> list[Release]:
 def _said(pin: Pin, row: Release) -> str:
     extras = f"[{','.join(pin.extras)}]" if pin.extras else ""
     return f"{pin.name}{extras} {row.version}"
-
-
-def implied(scope: Scope) -> Iterator[Mistake]:
-    """Frameworks, or a named wheel, that bring one library in two majors into one folder."""
-    own = [pin for pin in scope.pins if library_wheel(pin.name) and pin.installed]
-    asking = [(pin, found[-1]) for pin in scope.pins if (found := _demands(scope, pin))]
-    for (pin, row), (other, theirs) in combinations(asking, 2):
-        brings = [Pin(name, other.place, wish) for name, wish in theirs.requires.items()]
-        met = _meeting(row, brings) if together(pin, other) else None
-        if met:
-            values = {"said": _said(pin, row), "others": _said(other, theirs), "one": met[0]}
-            values |= {"two": met[1].name, "file": met[2], "first": pin.name}
-            yield told("same-files.both", other, evidence_of(theirs, "requires"), values=values)
-    for pin, row in asking:
-        met = _meeting(row, [one for one in own if together(one, pin)])
-        if met:
-            values = {"one": met[0], "said": _said(pin, row), "owner": pin.name}
-            yield told("same-files.wheel", met[1], values=values)
-
-
-def _meeting(row: Release, pins: list[Pin]) -> tuple[str, Pin, str] | None:
-    for (name, wish), pin in product(row.requires.items(), pins):
-        file = _shared(Pin(name, pin.place, wish), pin)
-        if file:
-            return name, pin, file
-    return None
 
 
 def nvidia_pin(scope: Scope) -> Iterator[Mistake]:

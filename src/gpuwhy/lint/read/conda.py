@@ -73,7 +73,7 @@ def read_cog(path: str, text: str) -> Sheet:
     if whole is None:
         return sheet
     build = whole.map("build")
-    stage = Environment(path, system="linux")
+    stage = Environment(path)
     if build.text("gpu") == "true":
         stage.gpu = f"cog.yaml asks for a GPU (line {build.line_of('gpu')})"
     version = re.match(r"3\.\d+", build.text("python_version"))

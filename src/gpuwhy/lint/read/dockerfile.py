@@ -152,7 +152,7 @@ class _Stages:
         text = shell.expand(words[0], self.arguments).strip("\"'")
         parent = self.names.get(text.lower())
         image = Image(text, Place(self.sheet.path, one.line))
-        made = Environment(self.sheet.path, image=image, system="linux")
+        made = Environment(self.sheet.path, image=image)
         self.known = {}
         if parent:
             made = _child(parent)

@@ -145,7 +145,5 @@ def _take_apt(stage: Environment, command: Command) -> None:
     words = list(zip(command.words, command.lines, strict=False))
     at = next((n for n, (word, _) in enumerate(words) if word in ("install", "add")), len(words))
     for word, line in words[at + 1 :]:
-        name, _, version = word.partition("=")
         if not word.startswith("-"):
-            stage.apt.setdefault(name.split("/")[0], line)
-            stage.apt_pinned |= {name: version} if version else {}
+            stage.apt.setdefault(re.split("[=/]", word)[0], line)

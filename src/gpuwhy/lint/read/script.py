@@ -24,7 +24,7 @@ _ONCE = re.compile(
 def read(path: str, text: str) -> Sheet:
     """A script of a POSIX shell."""
     sheet = Sheet(path, "script")
-    sheet.environments.append(Environment(path, system="linux"))
+    sheet.environments.append(Environment(path))
     text = text.replace("\r\n", "\n")
     fill(sheet, _COMMENT.sub("", text), 1, _constants(text))
     return sheet
@@ -43,7 +43,7 @@ def fill(sheet: Sheet, text: str, line: int, variables: Mapping[str, str]) -> No
     for command in shell.commands(joined, line, variables):
         stage = sheet.environments[-1]
         if _NEW.search(command.text) and stage.pins:
-            stage = Environment(sheet.path, system=stage.system, gpu=stage.gpu)
+            stage = Environment(sheet.path, gpu=stage.gpu)
             sheet.environments.append(stage)
         stage.commands.append(command)
         installs.take(stage, command)
@@ -64,7 +64,7 @@ class _Notebook(msgspec.Struct):
 
 def read_notebook(path: str, text: str) -> Sheet:
     """A Jupyter notebook; its lines are those of the JSON file."""
-    stage = Environment(path, system="linux")
+    stage = Environment(path)
     sheet = Sheet(path, "notebook", [stage])
     try:
         data = msgspec.json.decode(text.encode("utf-8", "replace"), type=_Notebook)

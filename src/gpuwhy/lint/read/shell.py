@@ -121,13 +121,13 @@ def _forks(arms: Arms) -> Arms:
 def _command(words: list[str], lines: list[int], then: str) -> list[Command]:
     if words and words[0] == "export":
         pairs = [(one[1], one[2]) for one in map(_ASSIGNED.fullmatch, words[1:]) if one]
-        return [Command((), (), tuple(pairs), then, set_on=lines[0])] if pairs else []
+        return [Command((), (), tuple(pairs), then)] if pairs else []
     assigned, start = _before(words)
     if start == len(words) and not assigned:
         return []
     order = [start + at for at in _pips_order(words[start:])]
     said, where = tuple(words[at] for at in order), tuple(lines[at] for at in order)
-    return [Command(said, where, tuple(assigned), then, set_on=lines[0] if assigned else 0)]
+    return [Command(said, where, tuple(assigned), then)]
 
 
 def _before(words: list[str]) -> tuple[list[tuple[str, str]], int]:
