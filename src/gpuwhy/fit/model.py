@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
@@ -88,6 +88,7 @@ class Model:
     dtype: str = ""  # as config.json says it
     computed: bool = False  # the tensors were computed from config.json
     partial: bool = False  # weights that are needed are not among the tensors
+    known: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def bytes(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import replace
 
 from gpuwhy.fit import headers, torchfile
@@ -36,15 +37,13 @@ def read(path: str) -> Model:
     if found.kind not in ("file", "folder"):
         raise Unreadable(f"{path} is neither a file nor a folder")
     where, _, name = path.rpartition("/") if found.kind == "file" else (path, "", "")
-    folder = Folder(where or ("/" if path.startswith("/") else "."))
     try:
-        model = _file(folder, name) if name else _folder(folder)
+        with closing(Folder(where or ("/" if path.startswith("/") else "."))) as folder:
+            model = _file(folder, name) if name else _folder(folder)
     except RecursionError:
         raise Unreadable("it is nested deeper than any real model") from None
     except Unreadable as error:
         raise Unreadable(str(error)[:_LONGEST]) from None
-    finally:
-        folder.close()
     said = tuple(one[:_LONGEST] for one in model.unknown[:_MOST_SAID])
     return replace(model, path=path, unknown=said)
 
@@ -95,11 +94,8 @@ def _folder(folder: Folder) -> Model:
         states = folder.names("snapshots")
         if len(states) != 1:
             raise Unreadable(f"it is a cache with {len(states)} states of a model: name one")
-        inner = Folder(f"{folder.path}/snapshots/{states[0]}")
-        try:
+        with closing(Folder(f"{folder.path}/snapshots/{states[0]}")) as inner:
             return _folder(inner)
-        finally:
-            inner.close()
     weights = _weights(folder, names)
     if weights is not None and "adapter_config.json" in names:
         return _adapter(weights, Config(folder.json("adapter_config.json")))
@@ -147,14 +143,13 @@ def _indexed(folder: Folder, name: str) -> Model:
     for source in (folder.open(one) for one in files if one not in missing):
         pickled = source.some(0, 16).startswith(torchfile.MARKS)
         tensors += torchfile.read(source)[0] if pickled else headers.safetensors(source)
-    lost = f"{len(missing)} of {len(files)} files of the index are not here"
+    lost = f"{len(missing)} of {len(files)} files of the index are not here ("
+    said = [f"{lost}{one[:80]} …): their tensors are not counted" for one in missing[:1]]
     return Model(
         name,
         "torch" if name.endswith("bin.index.json") else "safetensors",
         tuple(tensors),
-        unknown=(f"{lost} ({missing[0][:80]} …): their tensors are not counted",)
-        if missing
-        else (),
+        unknown=tuple(said),
         files=len(files),
         partial=bool(missing),
     )

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
 
 from gpuwhy.fit.answer import Use
 from gpuwhy.fit.dtypes import FLOATS, width
 from gpuwhy.fit.model import Architecture, Model, Tensor
 from gpuwhy.fit.shape import Shape, shape_of
 
-T = TypeVar("T")
 IMAGE, TOKENS = 224, 2048  # taken where neither the user nor the model says
 _BITS = {"4bit": 4.127, "8bit": 8.02}
 """Bits of a weight in bitsandbytes: 4, an 8-bit scale for 64, an f32 for 256 of those; 8, and one
@@ -50,27 +48,14 @@ class View:
     last: bool = True  # has the output
 
 
-_KNOWN: dict[tuple[Any, ...], tuple[Model, Any]] = {}
-
-
-def _once(model: Model, key: tuple[Any, ...], make: Callable[[], T]) -> T:
-    """What is asked again and again of the same model: it has up to a million tensors."""
-    place = (id(model), *key)
-    found = _KNOWN.get(place)
-    if found is None or found[0] is not model:
-        if len(_KNOWN) >= 64:
-            _KNOWN.clear()
-        found = _KNOWN[place] = (model, make())
-    answer: T = found[1]
-    return answer
-
-
 def whole(model: Model, use: Use) -> View:
-    """Everything on one GPU."""
-    shape = _once(model, ("shape",), lambda: shape_of(model))
-    key = ("weights", use.dtype, use.quantise)
-    weights = _once(model, key, lambda: _loaded(model, model.tensors, use))
-    return View(weights, shape, tokens_of(model, use))
+    """Everything on one GPU; asked again and again, and a model has up to a million tensors."""
+    known, key = model.known, ("weights", use.dtype, use.quantise)
+    if "shape" not in known:
+        known["shape"] = shape_of(model)
+    if key not in known:
+        known[key] = _loaded(model, model.tensors, use)
+    return View(known[key], known["shape"], tokens_of(model, use))
 
 
 def tokens_of(model: Model, use: Use) -> int:
