@@ -215,10 +215,7 @@ def _toolkit(facts: Facts) -> Value:
 
 IB, NET = "/sys/class/infiniband", "/sys/class/net"
 MOST = 64
-_VIRTUAL = re.compile(
-    r"lo$|docker|veth|br-|virbr|cni|flannel|cali|tun|tap|dummy|bonding_masters|ip6tnl|sit|gre"
-    r"|erspan"
-)
+_VIRTUAL = expression("virtual")
 _PLUGIN = re.compile(r"libnccl-(?:net|tuner|profiler|env)[\w.-]*\.so")
 _WORST = (
     ("gpu.pcie_width", "pcie", "width"),

@@ -11,7 +11,7 @@ from typing import Any, Union
 import msgspec
 
 from gpuwhy.answer.text import plain
-from gpuwhy.fleet.answer import NODE, Answer, CauseSeen, Silent, Value, kind_of
+from gpuwhy.fleet.answer import NODE, Answer, CauseSeen, Silent, Value, expression, kind_of, table
 from gpuwhy.fleet.names import alias, short_name
 
 MOST = 4 << 20  # the longest line that is read
@@ -135,22 +135,8 @@ def clean_name(name: str) -> str:
 
 
 MOST_NOISE, MOST_BAD = 2000, 20
-_NODE = r"(?P<name>[A-Za-z0-9][\w.-]{0,252})"
-_LABELS = (
-    # kubectl logs --prefix
-    r"\[pod/(?P<name>[a-z0-9][a-z0-9.-]{0,252})(?:/[a-z0-9.-]{1,252})?\]\s*",
-    # Ray
-    r"\((?:[^()]{0,80}?,\s*)?ip=(?P<name>[0-9a-fA-F.:]{3,45})\)\s*",
-    # ansible -o
-    rf"{_NODE} \| [A-Z]{{2,12}} \| rc=\d+ \| \(stdout\) ?",
-    # pdsh, clush
-    rf"{_NODE}: ?",
-)
-_COMPLAINT = re.compile(
-    r"(?:pdsh@[\w.-]+|clush|srun: error|mpirun|ssh: connect to host|ansible)[: ]+"
-    rf"{_NODE}(?=: | port )"
-)
-_SPEAKS = re.compile(rf"{_NODE}: ")
+_LABELS: tuple[re.Pattern[str], ...] = tuple(map(re.compile, table("labels")))
+_COMPLAINT, _SPEAKS = expression("complaint"), expression("speaks")
 
 
 class Heard:
@@ -220,7 +206,7 @@ class Heard:
 def label_of(before: str) -> str:
     """The node that the words before an answer name; a bare number is a rank, not a node."""
     for shape in _LABELS:
-        found = re.fullmatch(shape, before.lstrip())
+        found = shape.fullmatch(before.lstrip())
         if found and not found["name"].isdigit():
             return clean_name(found["name"])
     return ""

@@ -80,13 +80,7 @@ def named(code: int) -> str:
 # Ray
 
 
-_ERROR = re.compile(r"ray::[\w.<>-]{1,120}\(\) {0,3}\(pid=(?P<pid>\d{1,9})")
-_DEATH = re.compile(r"(?:ray\.exceptions\.)?Actor(?:Died|Unavailable)Error\b")
-_PID = re.compile(r"\s+pid: (\d{1,9})\s*$")
-_DIED = re.compile(r"The actor (?:is dead because|died because)|Worker exit type:")
-_OWN = re.compile(
-    r"Traceback \(most recent call last\)|\d{4}-\d\d-\d\d \d\d:\d\d|\(raylet\b|Error executing job"
-)
+_ERROR, _DEATH, _PID, _DIED, _OWN = map(re.compile, table("ray"))
 _START = "Traceback (most recent call last):"
 """Ray leaves this line out of what it prints of a task."""
 

@@ -196,19 +196,7 @@ class Log:
         return any(one.id.startswith(_PEERS) for one in held or self.errors[-1:])
 
 
-_TIME = r"(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2})"
-_SHAPES = tuple(
-    re.compile(shape, re.ASCII)
-    for shape in (
-        r"(?P<year>\d{4})[-/](?P<month>\d{2})[-/](?P<day>\d{2})[T ]"
-        rf"{_TIME}(?:[.,](?P<part>\d{{1,9}}))?\s?(?P<zone>Z|[+-]\d{{2}}:?\d{{2}})?",
-        rf"\b[IWEF](?P<month>\d{{2}})(?P<day>\d{{2}}) {_TIME}\.(?P<part>\d{{3,9}})",
-        r"\b(?P<name>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}"
-        rf"(?P<day>\d{{1,2}}) {_TIME}\b",
-        rf"(?<![\d:.]){_TIME}[.,](?P<part>\d{{3,6}})(?![\d:])",
-    )
-)
-"""ISO 8601, glog's, syslog's, and a clock without a date."""
+_SHAPES = tuple(re.compile(shape, re.ASCII) for shape in table("times"))
 _MONTHS = {name: n for n, name in enumerate(calendar.month_abbr) if name}
 LOOKED = 160  # how much of a line is looked at for a time
 LEAST_SHARED, LEAST_OFFSET = 3, 1.0
