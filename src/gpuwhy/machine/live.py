@@ -134,7 +134,8 @@ class LiveMachine(Machine):
     def _call(self, child: str, *args: str) -> Fact[Lines]:
         from gpuwhy.machine.process import child_command
 
-        return self._lines_of(child, child_command(child, *args, *_libraries(child)), child, args)
+        given = (*args, binding()) if child == "nvml" else args
+        return self._lines_of(child, child_command(child, *given), child, args)
 
     def _python(self, path: str, child: str, *args: str) -> Fact[Lines]:
         """Without -I or -E, so that it is as its user starts it; -B: it leaves no files."""
@@ -223,12 +224,10 @@ def kernel_messages() -> list[str]:
     return [re.sub(r"^<\d+>", "", line) for line in lines]
 
 
-def _libraries(child: str) -> tuple[str, ...]:
-    """The folder of the one library that a child needs of our own environment, not imported."""
-    if child != "nvml":
-        return ()
+def binding() -> str:
+    """The folder of NVML's Python binding, which only children import; "" where there is none."""
     for folder in sys.path:
         for name in ("pynvml.py", "pynvml/__init__.py"):
             if folder and os.path.isfile(os.path.join(folder, name)):
-                return (folder,)
-    return ("",)
+                return folder
+    return ""

@@ -6,14 +6,12 @@ import contextlib
 import json
 import os
 import signal
-import sys
 import threading
 import time
-from importlib.machinery import PathFinder
 from typing import Any
 
-from gpuwhy.machine.live import permitted
-from gpuwhy.machine.process import CHILDREN
+from gpuwhy.machine.live import binding, permitted
+from gpuwhy.machine.process import child_command
 
 MOST = 600
 ENDING = 0.5
@@ -141,8 +139,7 @@ class Sampler(threading.Thread):
 def _start(pid: int, theirs: int) -> int:
     """Start it with every signal blocked; 0 where that fails."""
     null = os.open(os.devnull, os.O_RDWR)
-    script = os.path.join(CHILDREN, "sampler.py")
-    argv = [sys.executable or "python3", "-I", "-S", script, str(pid), *_binding()]
+    argv = child_command("sampler", str(pid), binding())
     swap = [(os.POSIX_SPAWN_DUP2, old, new) for new, old in enumerate((null, theirs, null))]
     try:
         return os.posix_spawn(
@@ -152,12 +149,3 @@ def _start(pid: int, theirs: int) -> int:
         return 0
     finally:
         os.close(null)
-
-
-def _binding() -> list[str]:
-    """The folder of NVML's binding, found without importing it."""
-    found = PathFinder.find_spec("pynvml")
-    if found is None or not found.origin:
-        return []
-    module = os.path.dirname(found.origin) if found.submodule_search_locations else found.origin
-    return [os.path.dirname(module)]

@@ -6,7 +6,6 @@ Groups: driver, device, runtime, blas, cudnn, convolution, nccl (see probe/stage
 Prints one JSON object a line (talk.py says which).
 """
 
-import argparse
 import functools
 import os
 import re
@@ -227,41 +226,43 @@ GROUPS = {
 }
 
 
-class Options(argparse.Namespace):
-    """What the command line asked for."""
+class Options:
+    """What the command line asks for: a path for each family, what is opened before, what is not
+    to run.
+    """
+
+    cuda = nvrtc = cudart = cublas = cudnn = nccl = None
+    gpu = driver = True
+
+    def __init__(self, arguments):
+        self.preload, self.skip = [], []
+        words = iter(arguments)
+        for word in words:
+            name = word[2:]
+            if name in ("preload", "skip"):
+                getattr(self, name).append(next(words))
+            elif name in ("no-gpu", "no-driver"):
+                setattr(self, name[3:], False)
+            else:
+                setattr(self, name, next(words))
+        self.gpu = self.gpu and self.driver
 
     def wants(self, stage, device):
         """Whether a stage is to run: neither it nor it on this GPU is to be skipped."""
         return stage not in self.skip and "%s:%s" % (stage, device) not in self.skip
 
 
-def parsed(arguments):
-    """The group, and its options."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("group", choices=sorted(GROUPS))
-    for name in ("cuda", "nvrtc", "cudart", "cublas", "cudnn", "nccl"):
-        parser.add_argument("--" + name)
-    for name in ("--preload", "--skip"):
-        parser.add_argument(name, action="append", default=[])
-    for name in ("gpu", "driver"):
-        parser.add_argument("--no-" + name, dest=name, action="store_false")
-    options = parser.parse_args(arguments, Options())
-    options.gpu = options.gpu and options.driver
-    return options
-
-
-def main(arguments):
+def main(group, arguments):
     """Run the group; a failure before its first stage is that stage's, which the reader names."""
-    options = parsed(arguments)
     begin()
     os.environ["CUDA_CACHE_DISABLE"] = "1"  # the driver's compiler leaves no files
     try:
-        GROUPS[options.group](options)
+        GROUPS[group](Options(arguments))
     except Failed as failure:
         with Stage(""):
             raise failure
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1], sys.argv[2:])
     leave()

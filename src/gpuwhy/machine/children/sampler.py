@@ -3,11 +3,9 @@
 Prints JSON lines: {"start": …} once; {"t": seconds, "gpus": [[index, total, used, own, others, busy
 %]], "rss": …} per sample; {"seen": pid, …} when a process shows which Python, frameworks or GPU it
 uses; {"signal": n} for every signal it gets (all are blocked, so that its parent learns which ones
-went to everybody); {"end": …} after SIGRTMIN. It takes at most half a hundredth of one core, and it
-dies with its parent.
+went to everybody); {"end": …} after SIGRTMIN. It takes at most half a hundredth of one core.
 """
 
-import ctypes
 import json
 import os
 import re
@@ -430,16 +428,7 @@ class Sampler:
                 say({"signal": int(got.si_signo)})
 
 
-def main(root, folder):
-    """Start quietly, and let the kernel end us when our parent does."""
-    parent = os.getppid()
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(0)
-    os.nice(5)
-    Sampler(root, folder).run()
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "")
+    os.nice(5)
+    Sampler(int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "").run()
+    os._exit(0)
