@@ -59,6 +59,14 @@ def test_time_and_memory_are_limited():
     assert "of memory" in end.why
 
 
+def test_one_that_closes_its_output_is_still_limited():
+    quiet = "import os, time; os.close(1); os.close(2)\n"
+    assert asked(f"{quiet}time.sleep(600)", Limits(1.0)).late
+    end = asked(f"{quiet}x = bytearray(1 << 29)\nwhile True: pass", Limits(30.0, 1 << 28))
+    assert "of memory" in end.why
+    assert asked(f"{quiet}os._exit(5)").code == 5
+
+
 def test_a_grandchild_that_holds_the_output_is_ended_too():
     code = "import subprocess; p = subprocess.Popen(['sleep', '600']); print(p.pid, flush=True)"
     end = asked(code, Limits(1.0))

@@ -164,21 +164,24 @@ class Child:
 
     def wait(self) -> int | None:
         """How it ended: its code, None where we ended it; nothing of it is left running."""
-        process, memory = self._process, self._limits.memory
+        memory = self._limits.memory
         try:
-            while not self._over.wait(min(0.1, self.left) if memory else self.left):
+            while not self._ended(min(0.1, self.left) if memory else self.left):
                 if not self.left:
                     self.end("ran out of time", late=True)
-                elif memory and _resident(process.pid) > memory:
+                elif memory and _resident(self._process.pid) > memory:
                     self.end(f"took more than {memory >> 30} GiB of memory")
-            if not self.why:  # its output has ended
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(self.left)
-                if process.returncode is None:
-                    self.end("ran out of time", late=True)
         finally:
             self._let_go()
-        return None if self.why else process.returncode
+        return None if self.why else self._process.returncode
+
+    def _ended(self, seconds: float) -> bool:
+        """Whether somebody ended it, or its output and it came to an end, within some time."""
+        if self._over.wait(seconds) and not self.why:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
+            return self._process.returncode is not None
+        return bool(self.why)
 
     def _let_go(self) -> None:
         """One that is stuck in the kernel is left; what has ended is not killed by its number."""
