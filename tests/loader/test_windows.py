@@ -23,7 +23,7 @@ from gpuwhy.loader.windows import (
     tidy,
 )
 from gpuwhy.loader.windows_frameworks import added_at_start
-from gpuwhy.loader.windows_process import WindowsProcess
+from gpuwhy.loader.windows import WindowsProcess
 from gpuwhy.facts.fact import NOT_OBSERVED, Absent, Known, Unknown, known
 from gpuwhy.facts.environment import Environment, Python, Site
 from gpuwhy.facts.facts import Facts

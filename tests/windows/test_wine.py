@@ -19,7 +19,7 @@ import pytest
 from gpuwhy.machine.windows import WindowsDiskMachine, drives_of
 from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, WindowsWorld, split_path
 from gpuwhy.loader.outcome import other
-from gpuwhy.loader.windows_process import WindowsProcess
+from gpuwhy.loader.windows import WindowsProcess
 
 pytestmark = [
     pytest.mark.wine,

@@ -26,8 +26,8 @@ from gpuwhy.loader import outcome, windows_system
 from gpuwhy.loader import windows as win
 from gpuwhy.loader.outcome import FOUND
 from gpuwhy.loader.symbols import unmet_symbols
+from gpuwhy.loader.windows import Dll, WindowsProcess
 from gpuwhy.loader.windows_frameworks import run
-from gpuwhy.loader.windows_process import Dll, WindowsProcess
 from gpuwhy.loader.windows_system import base_program, concerns_gpu
 from gpuwhy.machine.machine import Machine
 

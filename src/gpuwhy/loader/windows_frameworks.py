@@ -17,8 +17,16 @@ from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.loads import Found
 from gpuwhy.loader.outcome import other
 from gpuwhy.loader.systems import CUDNN_PARTS, names, site_paths
-from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, Call, WindowsWorld, tidy
-from gpuwhy.loader.windows_process import WindowsProcess
+from gpuwhy.loader.windows import (
+    ALTERED,
+    LISTED,
+    LISTED_OWN,
+    PLAIN,
+    Call,
+    WindowsProcess,
+    WindowsWorld,
+    tidy,
+)
 from gpuwhy.machine.machine import Machine
 
 _OPENS_CUBLAS = ("cudnn_ops_infer64_8.dll", "cudnn_adv64_9.dll")
