@@ -305,17 +305,6 @@ def test_the_sampler_dies_with_us(tmp_path):
 # ---------------------------------------------------------------- files and forms
 
 
-def test_json_is_the_report_contract():
-    done = run(
-        *python("import sys; sys.exit('RuntimeError: CUDA error: device-side assert triggered')"), options=("--json",)
-    )
-    text = done.stderr.decode()
-    report = json.loads(text[text.index("{") :])
-    assert report["schema"] == "gpuwhy.report/1"
-    assert report["facts"]["run"]["exit"]["value"] == 1
-    assert report["causes"][0]["id"] == "program.index"
-
-
 def test_a_recording_replays_without_secrets(tmp_path):
     file = tmp_path / "run.json"
     code = (

@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 
 from gpuwhy._version import __version__
 from gpuwhy.answer import blocks, ci
-from gpuwhy.answer.answer import Answer, CauseFound, Fix, Reason, RuledOut
+from gpuwhy.answer.answer import Answer, CauseFound, Fix, Reason, RuledOut, Verdict
 from gpuwhy.answer.answer import Proof as Seen
 from gpuwhy.answer.blocks import item, items, pair, pairs
 from gpuwhy.answer.text import counted
@@ -24,16 +24,8 @@ from gpuwhy.prove.tweaks import change_of, hard_limits, in_words, named
 SPEAKS = 0.25
 """The confidence from which on the report chooses among the causes that a change stands for."""
 PROVEN, LIKELY, OPEN = 0.99, 0.7, 0.05
-_MARKS: dict[str, Mark] = {
-    "proven": "ok",
-    "not_failing": "ok",
-    "flaky": "warn",
-    "open": "unknown",
-    "passes": "ok",
-    "same": "bad",
-    "other": "warn",
-    "unclear": "unknown",
-}
+_MARKS: dict[str, Mark] = {"same": "bad", "flaky": "warn", "other": "warn"}
+_MARKS |= {"open": "unknown", "unclear": "unknown"}
 _ROWS, _PLANNED, _LONG = 4, 40, 140
 """Experiments of which the text tells, changes that --dry-run lists, letters of an ending."""
 
@@ -49,7 +41,7 @@ def proof_of(session: Session, titles: Mapping[str, str], hide: Callable[[str], 
     failed, of = now.failed
     return Proof(
         status=status,
-        headline=_headline(session, status, now, helps),
+        headline=_headline(session, status, now, helps, out),
         causes=_causes(session, now, helps, titles, {one.id for one in out}),
         ruled_out=out,
         change=change_of(found, plan.environ) if helps else None,
@@ -173,7 +165,13 @@ def _sentence(tweaks: Sequence[Tweak], now: Counts) -> str:
     return f"{text} it runs ({ran} of {of_ran}), {other} it fails ({failed} of {of_failed})"
 
 
-def _headline(session: Session, status: Status, now: Counts, helps: Sequence[Tweak]) -> str:
+def _headline(
+    session: Session,
+    status: Status,
+    now: Counts,
+    helps: Sequence[Tweak],
+    out: Sequence[RuledOut],
+) -> str:
     n, (failed, of) = len(session.runs), now.failed
     if status == "not_failing":
         return f"it does not fail: {n} of {n} runs succeeded"
@@ -185,7 +183,10 @@ def _headline(session: Session, status: Status, now: Counts, helps: Sequence[Twe
         return f"flaky: as it is, it fails {failed} of {of} times"
     if helps:
         return f"{'proven' if session.proven else 'likely, not proven'}: {_sentence(helps, now)}"
-    return session.answer.headline if session.answer else _nothing(session, now)
+    answer, refuted = session.answer, {one.id for one in out}
+    if answer is None or any(one.id in refuted for one in answer.causes[:1]):
+        return f"not proven: {_nothing(session, now)}"
+    return answer.headline
 
 
 def _nothing(session: Session, now: Counts) -> str:
@@ -222,10 +223,8 @@ def _of_the_runs(session: Session, now: Counts, nothing: bool) -> Iterator[str]:
         yield from (f"{one.text} it fails otherwise: {brief(run.ending)}" for run in other[:1])
     plain = [one.outcome for one in runs if not one.key and one.outcome != "unclear"]
     if "passes" in plain and plain == sorted(plain, reverse=True):
-        yield (
-            "it failed at first and then ran as it is: it fails at times, or a run left something"
-            " behind (a cache, a file) that heals it"
-        )
+        heals = "a run left something behind (a cache, a file) that heals it"
+        yield f"it failed at first and then ran as it is: it fails at times, or {heals}"
     if len(session.bases) > 1:
         ways = "; ".join(brief(one, 80) for one in session.bases[:4])
         yield f"it fails in {len(session.bases)} ways, all taken for the same failure: {ways}"
@@ -237,7 +236,7 @@ def _of_the_runs(session: Session, now: Counts, nothing: bool) -> Iterator[str]:
 def document(proof: Proof, answer: Answer | None, whole: bool = False) -> Document:
     """What is proven and what to do, else explain's answer; and the runs that show it."""
     blocks_of_answer = blocks.document(_answer(proof, answer)).blocks if answer else ()
-    mark = _MARKS[proof.status]
+    mark = _MARKS.get(proof.status, "ok")
     heading = Heading((proof.headline,), mark)
     if blocks_of_answer and isinstance(blocks_of_answer[0], Heading):
         explained = answer is not None and proof.headline == answer.headline
@@ -258,18 +257,15 @@ def _answer(proof: Proof, answer: Answer) -> Answer:
         return answer
     causes = [replace(one, because=(*one.because[1:], one.because[0])) for one in proof.causes]
     decided = replace(answer, headline=proof.headline, causes=tuple(causes))
-    if proof.change and proof.causes:
-        return replace(decided, verdict="found", question=None)
-    return decided
+    verdict: Verdict = "found" if proof.change and causes else "undecided"
+    return replace(decided, verdict=verdict, question=None)
 
 
 def _also(proof: Proof) -> Iterator[Pair]:
     for row in proof.ruled_out[:4]:
         yield pair("Not", (Code(row.id), f": {row.because}"))
-    for note in proof.notes:
-        yield pair("Note", note)
-    for one in proof.left:
-        yield pair("Also", one)
+    yield from (pair("Note", note) for note in proof.notes if note != proof.headline)
+    yield from (pair("Also", one) for one in proof.left)
 
 
 def _rows(experiments: Sequence[Trial], most: int) -> Iterator[Item]:
@@ -286,7 +282,7 @@ def _rows(experiments: Sequence[Trial], most: int) -> Iterator[Item]:
         ended = one.ending if one.ending and one.outcome == "other" else {}
         words = ": ".join(filter(None, (ended.get("type"), ended.get("message"))))
         more = [(Soft(words.split("\n")[0][:_LONG]),)] if words else []
-        yield item((text,), *more, mark=_MARKS[one.outcome])
+        yield item((text,), *more, mark=_MARKS.get(one.outcome, "ok"))
     if len(experiments) > len(kept):
         yield item(f"and {len(experiments) - len(kept)} more: --json has them")
 
@@ -298,14 +294,9 @@ def listed(tweaks: Sequence[Tweak], runs: int, budget: str) -> Document:
     more = [f"and {len(rows) - _PLANNED} more"] if len(rows) > _PLANNED else []
     head = f"Would run it as it is twice, then with changes: at most {runs} times in {budget}"
     many = f"{counted(len(rows), 'change')}, many at once, halved until the smallest is left"
-    return Document(
-        (
-            Heading((head,)),
-            Heading((many,), level=2),
-            items(item(row) for row in rows[:_PLANNED] + more),
-        ),
-        title="gpuwhy prove --dry-run",
-    )
+    shown = items(item(row) for row in rows[:_PLANNED] + more)
+    headings = Heading((head,)), Heading((many,), level=2)
+    return Document((*headings, shown), title="gpuwhy prove --dry-run")
 
 
 def notes(proof: Proof, answer: Answer | None) -> tuple[ci.Note, ...]:

@@ -92,8 +92,7 @@ class _Search:
             result = yield from self.ask(self.joint[:size])
             if result.outcome == "other" and size < len(self.joint):
                 # perhaps a second failure behind the first: go on
-                rest = named_in(result.message, self.joint[size:])
-                self.joint[size:] = rest
+                self.joint[size:] = named_in(result.message, self.joint[size:])
                 self.low = max(self.low, size)
                 continue
             if result.outcome == "other":

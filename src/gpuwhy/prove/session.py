@@ -26,12 +26,8 @@ CONFIRM, ROUNDS = 20, 3
 FIRST, MOMENT = 600.0, 5.0
 """Seconds that the first run may take, and that each has however little of the budget is left."""
 LEAST_BUDGET, MOST_BUDGET, TIMES = 300.0, 1800.0, 30
-WORDS = {
-    "passes": "runs",
-    "same": "fails the same",
-    "other": "fails otherwise",
-    "unclear": "undecided",
-}
+WORDS = {"passes": "runs", "same": "fails the same", "other": "fails otherwise"}
+WORDS |= {"unclear": "undecided"}
 _ASKS_GPU = ("cuda", "gpu", "nvidia")
 
 
