@@ -221,11 +221,11 @@ def _taken(wanted: tuple[tuple[str, str], ...], python: str) -> Taken:
                 sure = own and guessed.isdisjoint((clash.by, clash.name))
                 return Taken(chosen, clash if sure else None)
             chosen[name] = asked.newest(name, bits)
-            for other, (_, allowed) in _asks(name, bits, python).items():
+            for other, demand in _asks(name, bits, python).items():
                 now = possible.get(other, asked.on_python(other, python))
-                if now & ~allowed and (name in guessed or bits != possible[name]):
+                if now & ~demand.bits and (name in guessed or bits != possible[name]):
                     guessed.add(other)
-                possible |= {other: now & allowed} if now & allowed else {}
+                possible |= {other: now & demand.bits} if now & demand.bits else {}
         if possible == before:
             break
     return Taken(chosen, None)
@@ -239,18 +239,16 @@ def _fitting(name: str, possible: dict[str, int], python: str) -> tuple[int, Cla
         if not bits:
             continue
         asks = _asks(name, bits, python)
-        lost = next((one for one in asks if not possible.get(one, -1) & asks[one][1]), "")
+        lost = next((one for one in asks if not possible.get(one, -1) & asks[one].bits), "")
         if not lost:
             return bits, None
-        wish = asks[lost][0]
-        clash = clash or Clash(lost, name, asked.newest(name, bits), wish)
+        clash = clash or Clash(lost, name, asked.newest(name, bits), asks[lost].wish)
     return possible[name], clash
 
 
-def _asks(name: str, bits: int, python: str) -> dict[str, tuple[str, int]]:
+def _asks(name: str, bits: int, python: str) -> dict[str, asked.Demand]:
     """What the newest of some releases asks for."""
     top = 1 << (bits.bit_length() - 1)
     groups = asked.project(name).groups
     at = next((at for at, group in enumerate(groups) if group.bits & top), None)
-    found = asked.demands(name, at, python) if at is not None else {}
-    return {other: (demand.wish, demand.bits) for other, demand in found.items()}
+    return asked.demands(name, at, python) if at is not None else {}

@@ -117,10 +117,12 @@ def two_majors(scope: Scope) -> Iterator[Mistake]:
     found = [(pin, _demands(scope, pin)) for pin in scope.pins]
     bringing = [(pin, _brings(pin, rows[-1])) for pin, rows in found if rows]
     bringing += [(p, [p]) for p in scope.pins if library_wheel(p.name) and p.installed]
+    said: set[str] = set()  # of each framework the first is enough
     for (one, wheels), (other, others) in combinations(bringing, 2):
-        pairs = product(wheels, others) if together(one, other) else ()
+        pairs = product(wheels, others) if together(one, other) and one.name not in said else ()
         met = next(((a, b, file) for a, b in pairs if (file := _shared(a, b))), None)
         if met:
+            said.add(one.name)
             level = "" if met[0] is one else "warning"
             first, second = _of_wheel(one, met[0]), _of_wheel(other, met[1])
             values = {"first": first, "second": second, "file": met[2]}
