@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -107,7 +109,9 @@ def _by_command(tool: dict[str, Any], log: str) -> Said:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "failed.log"
         file.write_text(log, encoding="utf-8", errors="surrogatepass")
+        path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
         command = [word.replace("{file}", str(file)) for word in tool["run"]]
+        command[0] = shutil.which(command[0], path=path) or sys.exit(f"{command[0]} is not installed")
         start = time.perf_counter()
         try:
             out = subprocess.run(command, input=log.encode(), capture_output=True, timeout=LIMIT)
