@@ -194,6 +194,12 @@ def test_a_program_that_fails_in_several_ways_is_not_flaky():
     assert any("in 2 ways" in note for note in proof.notes)
 
 
+def test_each_part_of_a_change_names_its_cause():
+    proof, _ = prove(lambda environ: FAILS if {"XLA_FLAGS", "TMPDIR"} & set(environ) else RUNS)
+    assert {one.id for one in proof.causes} == {"env.setting", "env.limit"}
+    assert all(one.confidence >= 0.97 for one in proof.causes)
+
+
 def test_what_a_run_leaves_behind_and_heals_is_said():
     """As with a cache: after the first success it never fails again."""
     seen = []
