@@ -179,7 +179,7 @@ def no_nvcc(scope: Scope) -> Iterator[Mistake]:
     found = _compiled(scope)
     if found:
         place, what, sure = found
-        source = images.source("tags" if base.family == "cuda" else "pytorch_tags")
+        source = images.source("tags") if base.family == "cuda" else None
         values = {"image": base.name, "instead": base.name.replace("-" + base.variant, "-devel")}
         level = "" if sure else "warning"
         yield told("no-nvcc", place, source, severity=level, what=what, values=values)
