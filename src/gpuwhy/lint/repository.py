@@ -71,14 +71,17 @@ class Repository:
     def pythons(self) -> tuple[str, ...]:
         """The Pythons that other files name for this one; () where none does."""
         found: list[str] = []
+        older: set[str] = set()
         wanted = posixpath.basename(self.path)
         for path in self._paths:
             name = posixpath.basename(path).lower()
             near = self._is_near(path) or _DOCKERFILE.search(name)
             named = _pythons(name, next(self._texts([path]), ""), wanted) if near else ()
-            if named and PYTHONS[-1] not in named:  # ">=3.8" keeps nobody from the newest
+            if PYTHONS[-1] not in named:
                 found += named
-        return tuple(dict.fromkeys(found))
+            else:  # ">=3.10" names none, and rules older ones out
+                older |= set(PYTHONS).difference(named)
+        return tuple(one for one in dict.fromkeys(found) if one not in older)
 
     def locked(self, name: str) -> tuple[str, ...]:
         """The releases of a package that locks beside this file hold."""
