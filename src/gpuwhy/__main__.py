@@ -1,4 +1,4 @@
-"""`python -m gpuwhy` and the console script: `--version` at once, all else to the command line.
+"""`python -m gpuwhy` and the console script: a start that nothing of the environment can steer.
 
 Until `_isolate` has run, a `typing.py` or `types.py` that PYTHONPATH names stands in for Python's
 own: nothing is imported before but what Python has loaded by then.
@@ -94,11 +94,6 @@ def _folder() -> str:
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    if sys.argv[1:] in (["--version"], ["-V"]):
-        from gpuwhy._version import __version__
-
-        print(f"gpuwhy {__version__}")
-        return
     _isolate()
     _unload()
     _encode()

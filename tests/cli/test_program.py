@@ -178,6 +178,16 @@ def test_a_bug_of_ours_is_3_and_says_what_to_send(monkeypatch, capfd):
     assert "Please report" in said
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
+@pytest.mark.parametrize("argv", ["--version", "-V", "help", "code 719", "check --json"])
+def test_a_full_disk_is_one_line(argv):
+    """Issue 47.1: no traceback, and no success."""
+    command = f"{sys.executable} -m gpuwhy {argv} > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.decode() == "gpuwhy: cannot go on: No space left on device\n"
+
+
 def test_a_closed_pipe_is_no_crash():
     argv = f"{sys.executable} -m gpuwhy cause | head -c 1"
     done = subprocess.run(["bash", "-c", argv], capture_output=True, timeout=60)

@@ -6,7 +6,7 @@ import pytest
 
 from gpuwhy.api.machine import Seen, observe
 from gpuwhy.cli import UsageError
-from gpuwhy.cli.query import queried
+from gpuwhy.cli.check import queried
 from gpuwhy.look.look import Options
 from gpuwhy.machine.recording import Recording, recorded_machine
 from tests.signs.test_hosts import answers

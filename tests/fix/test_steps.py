@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from gpuwhy.advise.already import changes_nothing
 from gpuwhy.advise.remedy import Action, Install, Look, Remove, Restart, Run, Set, Unset
@@ -15,10 +16,10 @@ from gpuwhy.answer import contract
 from gpuwhy.answer.answer import Answer, CauseFound, Fix, Reason
 from gpuwhy.answer.compose import plain_answer
 from gpuwhy.answer.terminal import height, write
-from gpuwhy.api.machine import observe
+from gpuwhy.api.machine import judged, observe
 from gpuwhy.cli.machine import recorded
 from gpuwhy.facts.environment import Environment, Package, Python
-from gpuwhy.facts.fact import known
+from gpuwhy.facts.fact import Absent, Known, Unknown, known
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.variables import Variable, Variables
 from gpuwhy.fix.document import MOST, document
@@ -55,8 +56,6 @@ def cause(name: str, *fixes: Fix, confidence: float = 0.97, with_gpu: bool = Fal
 
 
 def answer(*causes: CauseFound) -> Answer:
-    from msgspec.structs import replace
-
     return replace(plain_answer("found", "it is broken"), causes=causes)
 
 
@@ -162,8 +161,6 @@ def test_what_came_of_it_is_valid_and_honest() -> None:
     }
     steps = steps_of(was.plain, FACTS)
     outcome = Outcome((1,), "/c", "/c/bin/python", False, look_of(was), look_of(now))
-    from msgspec.structs import replace
-
     told = replace(steps, applied=replace(outcome, compared=compared, taken_back=True))
     assert valid(told)["applied"]["before"]["causes"] == ["install.one"]
     assert "made something worse, and it was taken back" in write(document(told))
@@ -183,3 +180,17 @@ def test_every_recorded_machine_gets_the_remedies_of_check(name: str, tmp_path: 
     if seen.report.verdict == "found":
         assert steps.steps
         assert seen.report.causes[0].id in steps.steps[0].causes
+
+
+def test_what_is_not_known_costs_no_answer_and_no_steps(tmp_path: Path) -> None:
+    """Issue 47.1: each fact of a broken machine in turn, as if it could not be found out."""
+    file = tmp_path / "host.json"
+    file.write_bytes(inputs._merged("h200-visible-7", ""))
+    facts = observe(*recorded(str(file))).facts
+    for subject in facts.__struct_fields__:
+        record = getattr(facts, subject)
+        for name in getattr(record, "__struct_fields__", ()):
+            if isinstance(getattr(record, name), (Known, Absent)):
+                changed = replace(record, **{name: Unknown("nobody could look")})
+                seen = judged(replace(facts, **{subject: changed}))
+                document(steps_of(seen.report, seen.facts))

@@ -9,7 +9,7 @@ import pytest
 
 from gpuwhy.answer import terminal
 from gpuwhy.api.text import answer_of, explain
-from gpuwhy.cli.explain_ranks import gathered
+from gpuwhy.cli.explain import gathered
 from gpuwhy.fleet.ranks.decide import decide
 from gpuwhy.fleet.ranks.gather import Gathered
 from gpuwhy.fleet.ranks.report import document

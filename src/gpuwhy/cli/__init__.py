@@ -33,13 +33,13 @@ def say(text: str) -> None:
 
 
 @contextlib.contextmanager
-def refused(kind: type[Exception], said: str = "") -> Iterator[None]:
-    """An error of this kind is a mistake in what the user gave, reported behind `said`."""
+def refused(kind: type[Exception], said: str = "", hint: str = "") -> Iterator[None]:
+    """An error of this kind is a mistake in what the user gave: said before it, a hint after."""
     try:
         yield
     except kind as error:
         words = error.strerror if isinstance(error, OSError) else error
-        raise UsageError(f"{said}{words}") from error
+        raise UsageError(f"{said}{words}{hint}") from error
 
 
 def main(argv: list[str]) -> NoReturn:
@@ -77,9 +77,9 @@ def _run(argv: list[str]) -> int:
     from gpuwhy.cli.table import COMMANDS
 
     if argv[:1] in (["--version"], ["-V"], ["-Vv"]):
-        from gpuwhy.cli import version
+        from gpuwhy.cli import help
 
-        return version.go(argv)
+        return help.version(argv)
     if argv and argv[0] not in COMMANDS and not argv[0].startswith("-"):
         raise UsageError(parser.no_command(argv))
     if argv[:1] in (["-h"], ["--help"]):

@@ -12,16 +12,25 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, output, refused
+import msgspec
+from msgspec.structs import replace
+
+from gpuwhy.answer.answer import Answer
+from gpuwhy.api import text
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, output, refused, terminal
+from gpuwhy.cli.terminal import name_of, reading_of
+from gpuwhy.log.log import Log
+from gpuwhy.log.read import read
 from gpuwhy.machine import reading
 
 if TYPE_CHECKING:
-    from gpuwhy.answer.answer import Answer
     from gpuwhy.api.machine import Seen
-    from gpuwhy.log.log import Log
+    from gpuwhy.fleet.ranks.gather import Gathered
 
 LINE = 64 << 20
 """The longest line of --batch."""
+RANK_LINE, RANK_FILES = 1 << 20, 20_000
+"""The longest line of --ranks, and how many files it reads."""
 PAUSE = 0.5
 _WORDS = re.compile(r": |\n|\S\s+\S")
 _FILE_NAME = re.compile(r"\.(log|txt|out|err|gz|jsonl?|md|py|cpp|cc|cu)$", re.IGNORECASE)
@@ -35,34 +44,21 @@ def go(options: argparse.Namespace) -> int:
     if output.shares(options) and (options.batch or options.follow):
         raise UsageError("--html and --markdown show one report: no --batch, no --follow")
     if options.ranks:
-        if options.batch or options.follow or options.file:
-            raise UsageError("--ranks takes all its logs itself: no FILE, --batch or --follow")
-        from gpuwhy.cli.explain_ranks import go as explain_ranks
-
-        return explain_ranks(options)
+        return _ranks(options)
     if options.batch:
         return _batch(options.batch)
     if options.follow:
         return _follow(options)
     if options.recording and not options.file:
         return _printed(_replayed(options), options)
-    with source(options.file) as file:
-        log = _read(file, options)
+    with source(options.file) as file, reading_of(options.file):
+        log = read(reading.pieces(file))
     if log.genre in ("empty", "binary") or not log.lines:
-        raise UsageError(f"nothing to explain: no text in {_name(options.file)}")
+        raise UsageError(f"nothing to explain: no text in {name_of(options.file)}")
     return _printed(_answered(log, _seen(options), options), options)
 
 
-def _read(file: BinaryIO, options: argparse.Namespace) -> Log:
-    from gpuwhy.log.read import read
-
-    with refused(OSError, f"cannot read {_name(options.file)}: "):
-        return read(reading.pieces(file))
-
-
 def _answered(log: Log, seen: Seen | None, options: argparse.Namespace) -> Answer:
-    from gpuwhy.api import text
-
     with refused(text.BadChoiceError):
         return text.chosen(text.answer_of(log, seen), options.answer)
 
@@ -89,8 +85,6 @@ def _seen(options: argparse.Namespace) -> Seen | None:
 
 def _printed(answer: Answer, options: argparse.Namespace) -> int:
     """Print it in the form that was asked for, with the command that shows the rest."""
-    from msgspec.structs import replace
-
     file = options.file
     about = "" if _is_pasted(file) else os.path.basename(file)
     more = ""
@@ -103,10 +97,6 @@ def _printed(answer: Answer, options: argparse.Namespace) -> int:
 
 
 # ---------------------------------------------------------------- what is read
-
-
-def _name(file: str) -> str:
-    return "standard input" if file in ("", "-") else file
 
 
 def _one(words: list[str]) -> str:
@@ -124,47 +114,25 @@ def _is_pasted(path: str) -> bool:
         return False
     if _WORDS.search(path):
         return not (os.sep in path.split()[0] and os.path.isdir(os.path.dirname(path)))
-    from gpuwhy.log.read import read
-
     return os.sep not in path and bool(read(path).messages)
 
 
 def source(path: str) -> BinaryIO:
     """A log: a file, standard input, or the words themselves."""
-    if path in ("", "-"):
-        return _standard_input()
-    if _is_pasted(path):
-        return io.BytesIO(os.fsencode(path))
-    hint = ""
-    if not os.path.exists(path):
-        hint = '; what does it say? gpuwhy explain "the error\'s own words"'
-    try:
-        return reading.source(path)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}{hint}") from error
-
-
-def _standard_input() -> BinaryIO:
-    if sys.stdin and sys.stdin.isatty():
+    if path in ("", "-") and sys.stdin and sys.stdin.isatty():
         example = "python train.py 2>&1 | gpuwhy explain"
         raise UsageError(f"explain what? Give a file, or pipe the output: {example}")
-    try:
-        return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
-    except (AttributeError, OSError, ValueError) as error:
-        raise UsageError("cannot read standard input: it is closed") from error
+    if _is_pasted(path):
+        return io.BytesIO(os.fsencode(path))
+    return terminal.source(path, '; what does it say? gpuwhy explain "the error\'s own words"')
 
 
 def _batch(path: str) -> int:
-    import msgspec
-
-    from gpuwhy.api.text import batch
-
     found, bad = False, []
-    with source(path) as file, refused(OSError, f"cannot read {path}: "):
-        for answer in batch(reading.lines(file, LINE)):
-            found = found or bool(answer.get("causes"))
-            bad += [answer["error"]] if "error" in answer else []
-            sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
+    for answer in text.batch(terminal.lines_of(path, LINE)):
+        found = found or bool(answer.get("causes"))
+        bad += [answer["error"]] if "error" in answer else []
+        sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
     sys.stdout.buffer.flush()
     if bad:
         more = f" (and {len(bad) - 1} more lines)" if bad[1:] else ""
@@ -197,7 +165,7 @@ def _grown(options: argparse.Namespace, file: BinaryIO, ends: bool) -> Iterator[
 
     reader = Reader(catalogue())
     while True:
-        with refused(OSError, f"cannot read {_name(options.file)}: "):
+        with reading_of(options.file):
             pieces = list(decoded(reading.pieces(file), reader.decoder))
         for piece in pieces:
             reader.feed(piece)
@@ -215,3 +183,60 @@ def _is_replaced(path: str, file: BinaryIO) -> bool:
     except OSError:
         return False
     return not os.path.samestat(now, ours) or ours.st_size < file.tell()
+
+
+# ---------------------------------------------------------------- the logs of a job
+
+
+def _ranks(options: argparse.Namespace) -> int:
+    """Which process of a job failed first, and why."""
+    from gpuwhy.fleet.ranks.decide import decide
+    from gpuwhy.fleet.ranks.job import contract, without_hosts
+    from gpuwhy.fleet.ranks.report import document
+
+    if options.batch or options.follow or options.file:
+        raise UsageError("--ranks takes all its logs itself: no FILE, --batch or --follow")
+    job = decide(gathered(options.ranks), text.answer_of)
+    shown = without_hosts(job) if output.shares(options) else job
+    output.put(options, document(shown, bool(options.verbose)), contract(job), nodes=True)
+    return FOUND if job.failed else HEALTHY
+
+
+def gathered(given: list[str]) -> Gathered:
+    """Everything below the given files and folders."""
+    from gpuwhy.fleet.ranks.gather import Gathered, labels, last_attempts
+
+    found = dict(_files(given))
+    if not found:
+        raise UsageError(f"no logs in {', '.join(given[:3])}")
+    out = Gathered(time.gmtime().tm_year)
+    logs = [one for one in sorted(last_attempts(list(found))) if not _is_data(found[one])]
+    for short, (name, number) in labels(logs).items():
+        read_lines = terminal.lines_of(found[short], RANK_LINE)
+        lines = (one.decode("utf-8", "replace") for one in read_lines if one is not None)
+        out.file(name, number, lines, os.path.getmtime(found[short]))
+    return out
+
+
+def _files(given: list[str]) -> Iterator[tuple[str, str]]:
+    """What the rank is read from, and the path; of a folder all regular files below it."""
+    count = 0
+    for path in given:
+        if not os.path.isdir(path):
+            yield path, path
+            continue
+        for folder, folders, names in os.walk(path):
+            folders.sort()
+            count += len(names)
+            if count > RANK_FILES:
+                raise UsageError(f"{path}: more than {RANK_FILES:,} files; name one job's")
+            paths = (os.path.join(folder, name) for name in sorted(names))
+            yield from ((os.path.relpath(one, path), one) for one in paths if os.path.isfile(one))
+
+
+def _is_data(path: str) -> bool:
+    """Torchrun's error files, and dumps of PyTorch's flight recorder, which torchfrtrace reads."""
+    if path.endswith("error.json"):
+        return True
+    with reading_of(path), reading.source(path) as file:
+        return next(reading.pieces(file), b"")[:1] == b"\x80"

@@ -9,21 +9,20 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, check, output, refused, say
-from gpuwhy.cli.explain import source
-from gpuwhy.cli.terminal import read_bytes, write
+from gpuwhy.cli.terminal import lines_of, read_bytes, write
 from gpuwhy.fleet import compare, facts, names, read
 from gpuwhy.fleet.answer import Answer, Fleet, Silent, contract
 from gpuwhy.fleet.ray_cluster import Cluster, NoRayError, ask
 from gpuwhy.fleet.read import Heard
 from gpuwhy.fleet.report import document
-from gpuwhy.machine import reading, writing
+from gpuwhy.machine import writing
 from gpuwhy.machine.process import Launched
 from gpuwhy.machine.redact import machine_name
 
@@ -183,20 +182,15 @@ def expected(given: str) -> list[str]:
 def _hear(path: str, heard: Heard) -> None:
     """One file; where it holds one answer and no name, the file's own name is the node's."""
     before = len(heard.answers)
-    read.of_lines(_lines(path), path, heard)
+    read.of_lines(lines_of(path, read.MOST), path, heard)
     stem = _ENDING.sub("", os.path.basename(path))
     alone = len(heard.answers) == before + 1 and not heard.answers[-1].label
     if alone and not _GENERIC.fullmatch(stem):
         heard.answers[-1].label = read.clean_name(stem)
 
 
-def _lines(path: str) -> Iterator[bytes | None]:
-    with refused(OSError, f"cannot read {path}: "), source(path) as file:
-        yield from reading.lines(file, read.MOST)
-
-
 def _baseline(path: str) -> list[Answer]:
-    heard = read.of_lines(_lines(path), path)
+    heard = read.of_lines(lines_of(path, read.MOST), path)
     if not heard.answers:
         why = f"; {heard.bad[0]}" if heard.bad else ""
         raise UsageError(f"--baseline {path}: no answer in it{why}")

@@ -1,21 +1,25 @@
-"""`gpuwhy help [COMMAND]`: what a command does, with examples that work as they stand."""
+"""`gpuwhy help [COMMAND]`, with examples that work as they stand; and `gpuwhy --version`."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import platform
+import sys
 import textwrap
+from importlib import metadata
 
-from gpuwhy.cli import HEALTHY, UsageError, table
+from gpuwhy._version import __version__
+from gpuwhy.cli import HEALTHY, UsageError, output, parser, table
 from gpuwhy.cli.table import COMMANDS, GROUPS, USUAL, Command
+from gpuwhy.cli.terminal import write
 
 WIDTH = 78
+NEEDED = ("ahocorasick_rs", "msgspec", "nvidia-ml-py", "packaging", "pyyaml", "ray")
 
 
 def go(options: argparse.Namespace) -> int:
     """Print it."""
-    from gpuwhy.cli import parser
-    from gpuwhy.cli.terminal import write
-
     if options.topic and options.topic not in COMMANDS:
         raise UsageError(parser.no_command([options.topic]))
     write(parser.help_of(options.topic) if options.topic else overview())
@@ -53,11 +57,48 @@ def epilog(command: Command) -> str:
 def _exits(codes: dict[str, str]) -> list[str]:
     if not codes:
         return ["exit code: the program's own, always"]
-    return [
-        "exit codes:",
-        *(line for code in codes for line in _wrapped(codes[code], f"  {code}  ")),
-    ]
+    rows = (line for code in codes for line in _wrapped(codes[code], f"  {code}  "))
+    return ["exit codes:", *rows]
 
 
 def _wrapped(text: str, start: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
+
+
+# ---------------------------------------------------------------- --version
+
+
+def version(argv: list[str]) -> int:
+    """Print the version; with -v what a report of a bug of ours should say."""
+    if not set(argv) <= {"--version", "-V", "-Vv", "-v", "--verbose"}:
+        raise UsageError(f"--version takes no {argv[-1]!r}; see gpuwhy --help")
+    detail = output.shareable(_about()) if argv[1:] or argv == ["-Vv"] else ""
+    write(f"gpuwhy {__version__}\n{detail}")
+    return HEALTHY
+
+
+def _about() -> str:
+    from gpuwhy.knowledge.releases import headers
+
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    packed = os.path.isfile(f"{folder}/knowledge/data/status_codes.json.gz")
+    kind = "a wheel" if packed else "a checkout"
+    if os.path.isfile(f"{os.path.dirname(folder)}/.pyz"):
+        kind = "gpuwhy.pyz, unpacked"
+    count, newest = sum(one.rows for one in headers()), max(one.newest for one in headers())
+    own = f"{platform.python_implementation()} {platform.python_version()}"
+    rows = {
+        "python": f"{own}, {sys.executable}",
+        "system": f"{platform.system()} {platform.machine()}, {' '.join(platform.libc_ver())}",
+        "installed": f"{folder} ({kind})",
+        "knowledge": f"{count:,} releases, from files published up to {newest}",
+        "needs": ", ".join(f"{name} {_version(name)}" for name in NEEDED),
+    }
+    return "".join(f"  {name:<10} {text}\n" for name, text in rows.items())
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import threading
 import time
-from typing import TextIO
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import BinaryIO, TextIO
 
-from gpuwhy.cli import ASKED, UsageError
+from gpuwhy.cli import ASKED, UsageError, refused
 from gpuwhy.machine import NOTE, NOTES, reading
 
 MOST = 256 << 20
@@ -39,6 +42,33 @@ def read_bytes(path: str) -> bytes:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise UsageError(f"cannot read {path}: {why}") from error
+
+
+def name_of(path: str) -> str:
+    """A file that is to be read, in a message."""
+    return "standard input" if path in ("", "-") else path
+
+
+def reading_of(path: str) -> AbstractContextManager[None]:
+    """What goes wrong while this file is read is a mistake in what the user gave."""
+    return refused(OSError, f"cannot read {name_of(path)}: ")
+
+
+def source(path: str, hint: str = "") -> BinaryIO:
+    """A file, or standard input; `hint` follows where there is no such file."""
+    if path not in ("", "-"):
+        with reading_of(path), refused(FileNotFoundError, f"cannot read {path}: ", hint):
+            return reading.source(path)
+    try:
+        return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    except (AttributeError, OSError, ValueError) as error:
+        raise UsageError("cannot read standard input: it is closed") from error
+
+
+def lines_of(path: str, longest: int) -> Iterator[bytes | None]:
+    """The lines of a file or of standard input, None for one that is too long."""
+    with source(path) as file, reading_of(path):
+        yield from reading.lines(file, longest)
 
 
 def write(text: str, stream: TextIO | None = None, *, orders: bool = False) -> None:
