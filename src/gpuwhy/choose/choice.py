@@ -82,6 +82,12 @@ class Passed(msgspec.Struct, frozen=True):
     kind: Kind
     why: str
 
+    @property
+    def span(self) -> str:
+        """2.11.0 … 2.14.1."""
+        oldest = f"{self.versions[-1]} … " if len(self.versions) > 1 else ""
+        return f"{oldest}{self.versions[0]}"
+
 
 class Verdict(msgspec.Struct, frozen=True):
     """What became of one named package."""

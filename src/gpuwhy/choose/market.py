@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
 from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
 from packaging.specifiers import SpecifierSet
 
-from gpuwhy.choose.candidates import Candidate, candidates, sources
-from gpuwhy.choose.candidates import title as titled
+from gpuwhy.choose.candidates import Candidate, candidates, sources, title
 from gpuwhy.choose.choice import Passed
 from gpuwhy.choose.demand import Demand, Wanted
-from gpuwhy.choose.names import (
-    COMPANIONS_OF_TORCH,
-    FRAMEWORKS,
-    WITHOUT_CUDA,
-    is_planned,
-    planned_as,
-)
-from gpuwhy.choose.verdicts import Judged, allows, judge, judge_library, on_glibc, parsed
+from gpuwhy.choose.names import FRAMEWORKS, NAMES, is_planned, planned_as
+from gpuwhy.choose.verdicts import Judged, allows, judge, judge_library, parsed, takes_glibc
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.needs import caps, split, states
@@ -29,9 +22,11 @@ from gpuwhy.knowledge.releases import projects
 
 
 class Market:
-    """The releases that may be chosen for one demand, each judged once."""
+    """The releases that may be chosen for one demand; `near` are releases to stay close to."""
 
-    def __init__(self, demand: Demand, held: Sequence[Wanted]) -> None:
+    def __init__(
+        self, demand: Demand, held: Sequence[Wanted], near: Mapping[str, str] | None = None
+    ) -> None:
         self.demand = demand
         self.held = tuple(held)  # the requirements whose markers hold
         self.limits: dict[str, str] = {}
@@ -41,74 +36,61 @@ class Market:
                 self.limits[name] = ",".join(filter(None, (self.limits.get(name), one.specifier)))
         named = [one for one in held if not one.constraint and not one.url]
         self.asked = list(dict.fromkeys(planned_as(w.name) for w in named if is_planned(w.name)))
-        self.near: dict[str, str] = {}  # root → the release that was asked for
+        self.near = dict(near or {})
         self.own_index = demand.system == "windows"
-        self.judged: dict[str, list[tuple[Candidate, Judged]]] = {}
+        self.judged: dict[str, list[Candidate]] = {}
 
-    def of(self, root: str) -> list[tuple[Candidate, Judged]]:
+    def of(self, root: str) -> list[Candidate]:
         """Every release of a root with its verdict, best first."""
         if root not in self.judged:
-            found = [(one, self._judge(one)) for one in self._every(root)]
+            every = self._every(root)
+            found = [msgspec.structs.replace(one, verdict=self._judge(one)) for one in every]
             if root in FRAMEWORKS:  # a build that is known to work goes first
-                found.sort(key=lambda pair: bool(pair[1].doubt))
+                found.sort(key=lambda one: bool(one.verdict.doubt))
             if root in self.near:
-                found.sort(key=lambda pair: closeness(pair[0].row.version, self.near[root]))
+                found.sort(key=lambda one: closeness(one.version, self.near[root]))
             if self.demand.keep_installed:
                 have = self.demand.installed
-                found.sort(key=lambda pair: have.get(pair[0].row.name) != pair[0].row.version)
+                found.sort(key=lambda one: have.get(one.row.name) != one.version)
             self.judged[root] = found
         return self.judged[root]
 
     def open(self, root: str) -> list[Candidate]:
         """The releases that may be chosen."""
         alone = "torch" not in self.asked
+        fitting = [one for one in self.of(root) if not one.verdict.kind]
         return [
             one
-            for one, verdict in self.of(root)
-            if not verdict.kind and not (one.shares and alone) and (self.own_index or not one.index)
+            for one in fitting
+            if not (one.shares and alone) and (self.own_index or not one.index)
         ]
 
     def _every(self, root: str) -> list[Candidate]:
         """The releases of a root; sources where releases are asked for that never had a wheel."""
         found, limit = list(candidates(root, self.demand)), self.limits.get(root, "")
         if limit and root not in FRAMEWORKS:
-            if not any(allows(limit, one.row.version) for one in found):
-                found = [one for one in sources(root) if allows(limit, one.row.version)] + found
-            said = {p: spec for p, spec in self.limits.items() if spec and not is_planned(p)}
-            return [self._narrowed(one, said) for one in found]
-        if is_guest(root) and root not in projects() and not limit:
-            found = _last_patches(found)
+            if not any(allows(limit, one.version) for one in found):
+                found = [one for one in sources(root) if allows(limit, one.version)] + found
+        elif is_guest(root) and root not in projects():  # the last patch that asks the same
+            newest = {_series(one): one for one in reversed(found)}
+            found = [one for one in found if newest[_series(one)] is one]
         said = {p: spec for p, spec in self.limits.items() if spec and not is_planned(p)}
-        return [self._narrowed(one, said) for one in found] if said else found
-
-    @staticmethod
-    def _narrowed(one: Candidate, limits: dict[str, str]) -> Candidate:
-        """A release on those Pythons for which its metadata takes what is limited beside it."""
-        said = _stated(one) if limits else {}
-        both = limits.keys() & said.keys()
-        kept = frozenset(
-            python
-            for python in one.pythons
-            if all(_meets_on(python, limits[name], said[name]) for name in both)
-        )
-        return msgspec.structs.replace(one, pythons=kept) if kept and both else one
+        return [_narrowed(one, said) for one in found] if said else found
 
     def _judge(self, one: Candidate) -> Judged:
-        build = self._other_build(one)
-        if build:
+        demand, limit = self.demand, self.limits.get(one.root, "")
+        if build := self._other_build(one):
             return Judged("pin", build)
-        libc = on_glibc(one.glibc, self.demand)
-        if libc.kind or one.role == "library":
-            return libc if libc.kind else judge_library(one.row, self.demand)
-        limit = self.limits.get(one.root, "")
-        named = f"=={one.row.version}" in limit.split(",")
-        demand = self.demand
-        if one.root in COMPANIONS_OF_TORCH:
+        if not takes_glibc(one.glibc, demand):
+            return Judged("libc", f"has wheels for glibc {one.glibc} and newer")
+        if one.role == "library":
+            return judge_library(one.row, demand)
+        if one.root in NAMES.of_torch:  # their GPU code follows torch's
             demand = msgspec.structs.replace(demand, gpus=(), driver_version="")
-        verdict = judge(one.row, one.pythons, demand, named)
+        verdict = judge(one.row, one.pythons, demand, f"=={one.version}" in limit.split(","))
         if not one.here and verdict.kind != "platform":
-            where = "native Windows" if self.demand.system == "windows" else "Linux"
-            text = f"{one.row.name} has no wheel for {where} on {self.demand.arch}"
+            where = "native Windows" if demand.system == "windows" else "Linux"
+            text = f"{one.row.name} has no wheel for {where} on {demand.arch}"
             return Judged("platform", text)
         return verdict if verdict.kind else self._beside(one) or self._framed(one) or verdict
 
@@ -116,49 +98,36 @@ class Market:
         """Why a release is not the build that is named: cupy-cuda11x, jax[cuda13], +cu124."""
         if one.root in ("cupy", "mxnet"):
             named = sorted({w.name for w in self.held if w.name.startswith(f"{one.root}-cu")})
-            return (
-                f"{' and '.join(named)} is asked for" if named and one.row.name not in named else ""
-            )
+            other = bool(named) and one.row.name not in named
+            return f"{' and '.join(named)} is asked for" if other else ""
         if one.root == "jax":
             wanted = {e for w in self.held if w.name == "jax" for e in w.extras if e[:4] == "cuda"}
-            other = wanted and not any(f"[{extra}]" in one.requirement for extra in wanted)
+            other = bool(wanted) and not any(f"[{extra}]" in one.requirement for extra in wanted)
             return f"jax[{','.join(sorted(wanted))}] is asked for" if other else ""
         builds = {w.build for w in self.held if w.build.startswith("cu")}
-        if one.root != "torch" or not builds:
+        own = one.index or "cu" + major_minor(str(one.row.cuda)).replace(".", "")
+        if one.root != "torch" or not builds or own in builds:
             return ""
-        own = one.index or "cu" + "".join(map(str, numbers(str(one.row.cuda))[:2]))
-        label = " or +".join(sorted(builds))
-        return "" if own in builds else f"exists, but not as the build +{label} that is asked for"
+        return f"exists, but not as the build +{' or +'.join(sorted(builds))} that is asked for"
 
     def _beside(self, one: Candidate) -> Judged | None:
         """A demand of the release on a package that the person limits to something else."""
-        framework, version = titled(one.root), one.row.version
-        demands = list(states(framework, version).items())
-        demands += [split(cap.requirement) for cap in caps(framework, version)]
-        if one.role == "companion":
-            demands += [pair for pair in one.needs if not is_planned(pair[0])]
-        for package, spec in demands:
+        for package, specs in _demands(one):
             mine = self.limits.get(package, "")
-            if mine and not meets(mine, spec):
-                return Judged("pin", f"needs {package}{spec}; {package}{mine} is asked for")
-        for package, wishes in _stated(one).items():
-            mine = self.limits.get(package, "")
-            specs = [wish.partition(";")[0].strip() for wish in wishes]
-            if mine and not is_planned(package) and not any(meets(mine, spec) for spec in specs):
-                either = " or ".join(specs)
-                return Judged("pin", f"needs {package}{either}; {package}{mine} is asked for")
+            if mine and not any(meets(mine, spec) for spec in specs):
+                needs = f"{package}{' or '.join(specs)}"
+                return Judged("pin", f"needs {needs}; {package}{mine} is asked for")
         return None
 
     def _framed(self, one: Candidate) -> Judged | None:
         """A companion whose framework has no release here that it takes."""
         for package, spec in one.needs if one.role == "companion" else ():
             root = planned_as(package)
-            if root not in FRAMEWORKS or package in WITHOUT_CUDA or root == one.root:
+            if root not in FRAMEWORKS or package in NAMES.without_cuda or root == one.root:
                 continue
-            bare = spec.split("+")[0]
-            judged = self.of(root)
-            if not any(not v.kind and allows(bare, c.row.version) for c, v in judged):
-                gone = {v.why for _, v in judged if v.kind == "platform"}
+            bare, judged = spec.split("+")[0], self.of(root)
+            if not any(not c.verdict.kind and allows(bare, c.version) for c in judged):
+                gone = {c.verdict.why for c in judged if c.verdict.kind == "platform"}
                 if len(gone) == 1:
                     return Judged("platform", gone.pop())
                 return Judged("set", f"needs {package}{spec}, of which no release runs here")
@@ -169,31 +138,49 @@ class Market:
         groups: dict[tuple[str, Judged], set[str]] = {}
         for root, found in self.judged.items():
             limit = self.limits.get(root, "")
-            for one, verdict in found:
-                seen = self.own_index or not one.index
-                wanted = allows(limit, one.row.version) and one.role != "library"
-                if verdict.kind and seen and wanted:
-                    groups.setdefault((root, verdict), set()).add(one.row.version)
+            for one in found:
+                seen = one.verdict.kind and (self.own_index or not one.index)
+                if seen and one.role != "library" and allows(limit, one.version):
+                    groups.setdefault((root, one.verdict), set()).add(one.version)
+        newest = {key: tuple(sorted(of, key=parsed, reverse=True)) for key, of in groups.items()}
         return tuple(
-            Passed(
-                root, tuple(sorted(versions, key=parsed, reverse=True)), verdict.kind, verdict.why
-            )
-            for (root, verdict), versions in groups.items()
+            Passed(root, versions, verdict.kind, verdict.why)
+            for (root, verdict), versions in newest.items()
             if verdict.kind
         )
 
 
+def _series(one: Candidate) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The minor release, and what it asks of frameworks."""
+    return major_minor(one.version), tuple(need for need in one.needs if need[0] in FRAMEWORKS)
+
+
 def _stated(one: Candidate) -> dict[str, tuple[str, ...]]:
-    return stated("jax" if one.root == "jax" else one.row.name, one.row.version)
+    return stated("jax" if one.root == "jax" else one.row.name, one.version)
 
 
-def _last_patches(every: Sequence[Candidate]) -> list[Candidate]:
-    """The newest patch of each minor release that asks the same of frameworks."""
-    out: dict[tuple[object, ...], Candidate] = {}
-    for one in every:
-        asked = tuple(need for need in one.needs if need[0] in FRAMEWORKS)
-        out.setdefault((major_minor(one.row.version), asked), one)
-    return list(out.values())
+def _demands(one: Candidate) -> Iterator[tuple[str, list[str]]]:
+    """What a release demands of other packages: of each one of some specifiers."""
+    framework = title(one.root)
+    asks = [*states(framework, one.version).items()]
+    asks += [split(cap.requirement) for cap in caps(framework, one.version)]
+    asks += [need for need in one.needs if one.role == "companion" and not is_planned(need[0])]
+    yield from ((package, [spec]) for package, spec in asks)
+    for package, wishes in _stated(one).items():
+        if not is_planned(package):
+            yield package, [wish.partition(";")[0].strip() for wish in wishes]
+
+
+def _narrowed(one: Candidate, limits: Mapping[str, str]) -> Candidate:
+    """A release on those Pythons for which its metadata takes what is limited beside it."""
+    said = _stated(one)
+    both = limits.keys() & said.keys()
+    kept = frozenset(
+        python
+        for python in (one.pythons if both else ())
+        if all(_meets_on(python, limits[name], said[name]) for name in both)
+    )
+    return msgspec.structs.replace(one, pythons=kept) if kept else one
 
 
 def closeness(version: str, to: str) -> tuple[int, int, int, tuple[int, ...]]:
@@ -215,10 +202,10 @@ def meets(mine: str, theirs: str) -> bool:
     tries = {"0"}
     for clause in both:
         version = clause.version.removesuffix(".*")
-        release = parsed(version).release
-        tries |= {version, f"{version}.0.1", f"{release[0]}.999"}
-        tries.add(".".join(map(str, (*release[:-1], release[-1] + 1))))
-        tries.add(".".join(map(str, (*release[:-1], max(release[-1] - 1, 0), 999))))
+        *front, last = parsed(version).release
+        beside = ((*front, last + 1), (*front, max(last - 1, 0), 999))
+        tries |= {".".join(map(str, one)) for one in beside}
+        tries |= {version, f"{version}.0.1", f"{(*front, last)[0]}.999"}
     return any(both.contains(version, prereleases=True) for version in tries)
 
 
@@ -227,17 +214,18 @@ def _meets_on(python: str, mine: str, wishes: tuple[str, ...]) -> bool:
     """Whether a limit agrees with all that metadata asks of the package on one Python."""
     for wish in wishes:
         spec, _, marker = wish.partition(";")
-        if marker and ("python_version" not in marker or not _holds(marker.strip(), python)):
+        if marker and ("python_version" not in marker or not holds(marker.strip(), python)):
             continue
         if not meets(mine, spec.strip()):
             return False
     return True
 
 
-def _holds(marker: str, python: str) -> bool:
+def holds(marker: str, python: str, machine: Mapping[str, str] | None = None) -> bool | None:
+    """Whether a marker holds on a Python, and on a machine; None where nobody can say."""
     bare = python.rstrip("t")
     environment = {"python_version": bare, "python_full_version": f"{bare}.0", "extra": ""}
     try:
-        return Marker(marker).evaluate(environment)
+        return Marker(marker).evaluate({**environment, **(machine or {})})
     except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName):
-        return False
+        return None

@@ -2,64 +2,48 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
+import msgspec
+
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.releases import projects
-
-FRAMEWORKS = ("tensorflow", "torch", "jax", "onnxruntime-gpu", "cupy", "mxnet")
-
-_ROOTS: dict[str, str] = {
-    **dict.fromkeys(("tensorflow", "tensorflow-gpu", "tensorflow-cpu"), "tensorflow"),
-    "tensorflow-intel": "tensorflow",
-    "torch": "torch",
-    **dict.fromkeys(("jax", "jaxlib", "jax-cuda12-plugin", "jax-cuda13-plugin"), "jax"),
-    **dict.fromkeys(("jax-cuda12-pjrt", "jax-cuda13-pjrt"), "jax"),
-    **dict.fromkeys(("onnxruntime", "onnxruntime-gpu"), "onnxruntime-gpu"),
-    "cupy": "cupy",
-    "mxnet": "mxnet",
-}
-
-SWAPPED: dict[str, str] = {
-    "tensorflow-cpu": "tensorflow-cpu is built without CUDA: tensorflow takes its place",
-    "tensorflow-intel": "tensorflow-intel is built without CUDA: tensorflow takes its place",
-    "onnxruntime": "onnxruntime is built without CUDA and owns the same files as onnxruntime-gpu, "
-    "which takes its place",
-}
-
-SUBSTITUTES: dict[tuple[str, str], str] = {
-    ("triton", "windows"): "triton-windows",
-    ("faiss-gpu", "linux"): "faiss-gpu-cu12",
-    ("faiss-gpu", "wsl"): "faiss-gpu-cu12",
-}
-"""Another package that does the same on a system, where the one that is asked for does not."""
-
-NO_BACKEND = ("keras", "keras-hub", "keras-cv", "keras-nlp")
-"""Packages that run on a framework and bring none."""
-
-NUMBERED_ALIKE = ("tf-keras", "tensorflow-text", "tensorflow-probability")
-"""Packages that are numbered after TensorFlow."""
-
-BOUNDED = frozenset(
-    {"keras", "keras-hub", "keras-cv", "numpy", "scipy", "protobuf", "setuptools", "wheel", "pip"}
-    | {"packaging", "ninja", "pillow", "onnx", "jupyter", "notebook", "ipykernel", "tqdm"}
-)
-"""Packages whose releases the installer chooses within limits that are all known here: naming one
-takes nothing away from what is certain."""
-
-WITHOUT_CUDA = ("onnxruntime", "tensorflow-cpu")
-"""What a package asks for by these names it uses on the CPU, and means no other build."""
-
-MIRRORED = ("torchvision", "torchaudio")
-"""What PyTorch's own index has for each CUDA, built with the torch of the same days."""
-
-COMPANIONS_OF_TORCH = ("torchvision", "torchaudio")
-"""Their GPU code follows torch's: they are not judged by the card themselves."""
+from gpuwhy.knowledge.tables import load
 
 
+class Names(msgspec.Struct, frozen=True):
+    """choosing.json: names of packages, and expressions for them."""
+
+    frameworks: dict[str, str]  # each with the names that stand for it
+    builds: dict[str, str]  # those published under a name for each CUDA, and these names
+    parts: dict[str, tuple[str, ...]]  # what is numbered as they are
+    swapped: dict[str, str]  # builds without CUDA: what takes their place
+    substitutes: dict[str, dict[str, str]]  # of a system: what does the same as another there
+    no_backend: tuple[str, ...]  # they run on a framework and bring none
+    numbered_alike: tuple[str, ...]  # numbered after TensorFlow
+    bounded: frozenset[str]  # the installer chooses them, within limits that are all known here
+    real: frozenset[str]  # they resemble a known name, and are no slip of it
+    without_cuda: tuple[str, ...]  # who asks for these uses them on the CPU
+    same_files: frozenset[str]  # builds without CUDA that own the files of one with it
+    of_torch: tuple[str, ...]  # their GPU code is torch's, and so are their indexes
+    newest_python: dict[str, int]  # the last Python 3 with a wheel within a bound
+    toolkit_extras: dict[str, str]  # extras of cuda-toolkit that are not called as their wheels
+    libraries: str  # NVIDIA's wheels
+    maths: str  # those that bring GPU code: the others bring none, or compile where they run
+    own_code: str  # whose GPU code is all their own: what others use is torch's
+    with_wheels: str  # companions that use wheels of their own CUDA major beside torch's
+
+
+NAMES = load("choosing.json", Names)
+FRAMEWORKS = tuple(NAMES.frameworks)
+
+
+@lru_cache(maxsize=4096)
 def framework(name: str) -> str:
     """The framework that a package name stands for; "" for one that is none."""
-    if name.startswith("cupy-cuda"):
-        return "cupy"
-    return "mxnet" if name.startswith("mxnet-cu") else _ROOTS.get(name, "")
+    known = NAMES.frameworks.items()
+    return next((root for root, names in known if re.fullmatch(names, name)), "")
 
 
 def planned_as(name: str) -> str:
@@ -67,7 +51,13 @@ def planned_as(name: str) -> str:
     return framework(name) or name
 
 
+@lru_cache(maxsize=4096)
+def is_library(name: str) -> bool:
+    """Whether a package is one of NVIDIA's wheels, which frameworks bring."""
+    return bool(re.fullmatch(NAMES.libraries, name)) and not framework(name)
+
+
 def is_planned(name: str) -> bool:
     """Whether releases of a package are chosen here; all others are left to the installer."""
-    guest = is_guest(name) and name not in BOUNDED
-    return bool(framework(name)) or name in FRAMEWORKS or name in projects() or guest
+    guest = is_guest(name) and name not in NAMES.bounded
+    return bool(framework(name)) or name in projects() or guest

@@ -1,4 +1,4 @@
-"""Nearest: the smallest change after which something fits, counted in what it takes to change."""
+"""Where nothing fits: why, in a sentence, and the smallest change after which something does."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from gpuwhy.choose.choice import Change, Choice, Part
+from gpuwhy.choose.candidates import known_versions
+from gpuwhy.choose.choice import Change, Choice, Part, Passed, Pick
 from gpuwhy.choose.demand import Demand, Wanted
-from gpuwhy.choose.names import SUBSTITUTES, framework, is_planned, planned_as
-from gpuwhy.choose.verdicts import parsed, specifier
-from gpuwhy.facts.version import numbers
+from gpuwhy.choose.market import Market
+from gpuwhy.choose.names import FRAMEWORKS, NAMES, framework, is_planned, planned_as
+from gpuwhy.choose.search import Clash
+from gpuwhy.choose.verdicts import allows, parsed, specifier
+from gpuwhy.facts.fact import Source
+from gpuwhy.facts.version import at_least, numbers
 from gpuwhy.knowledge import archs
+from gpuwhy.knowledge.floors import notes
+from gpuwhy.knowledge.platforms import crossed
 
-COSTS: dict[Part, int] = {"name": 1, "release": 1, "python": 2, "gpu": 3, "system": 4, "glibc": 4}
-_DRIVER, _KEPT = 5, 100
-"""A line of a file, a new environment, a container or another system; root and a reboot."""
-
+COSTS: dict[Part, int] = {"python": 2, "gpu": 3, "system": 4, "glibc": 4, "driver": 5}
+"""A new environment, a container or another system, root and a reboot; 1 is a line of a file."""
+_KEPT = 100
+_ASIDE = ("preview", "yanked", "gone", "broken", "unknown")
 Try = Callable[[Demand, Mapping[str, str]], "Choice | None"]
 """Chooses for a demand, close to the releases that are named."""
+Possible = Callable[[Demand], bool]
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -33,7 +40,7 @@ class Step(msgspec.Struct, frozen=True):
         """What it costs at least."""
         frameworks = sum(1 for one in self.freed if framework(one.name))
         kept = sum(_KEPT for part in self.parts if part in self.demand.keep)
-        parts = sum(COSTS.get(part, _DRIVER) for part in self.parts)
+        parts = sum(COSTS.get(part, 1) for part in self.parts)
         return parts + max(len(self.freed) - 1, 0) + frameworks + kept
 
 
@@ -52,35 +59,36 @@ def nearest(demand: Demand, held: Sequence[Wanted], attempt: Try, must: str = ""
     return best[1]
 
 
+# What could be given up
+
+
 def _steps(demand: Demand, held: Sequence[Wanted]) -> Iterator[Step]:
     """Every change that makes sense: of the machine, of names, of releases, and of both."""
-    machines = [((), demand), *_machines(demand)]
-    named = [_substituted(one, demand) for one in demand.packages]
-    for parts, changed in machines:
+    other = NAMES.substitutes.get(demand.system, {})
+    named = [
+        Wanted(other[one.name], where=one.where, text=other[one.name]) if one.name in other else one
+        for one in demand.packages
+    ]
+    for parts, changed in [((), demand), *_machines(demand)]:
         if parts:
             yield Step(parts, changed)
         if named != list(demand.packages):
             yield Step(("name", *parts), _with(changed, named))
         for freed in _freed(held):
-            loose = (_loosened(one) if one in freed else one for one in demand.packages)
+            loose = (_without(w, specifier="") if w in freed else w for w in demand.packages)
             yield Step(("release", *parts), _with(changed, loose), freed)
     labelled = tuple(one for one in demand.packages if one.build and one.specifier)
     if labelled:  # the same release in the build that exists
-        bare = (msgspec.structs.replace(one, build="") for one in demand.packages)
-        yield Step(("release",), _with(demand, bare), labelled)
+        yield Step(("release",), _with(demand, map(_without, demand.packages)), labelled)
 
 
 def _with(demand: Demand, packages: Iterable[Wanted]) -> Demand:
     return msgspec.structs.replace(demand, packages=tuple(packages))
 
 
-def _substituted(one: Wanted, demand: Demand) -> Wanted:
-    other = SUBSTITUTES.get((one.name, demand.system))
-    return Wanted(other, where=one.where, text=other) if other else one
-
-
-def _loosened(one: Wanted) -> Wanted:
-    return msgspec.structs.replace(one, specifier="", build="")
+def _without(one: Wanted, **more: str) -> Wanted:
+    """A requirement without the label of its build."""
+    return msgspec.structs.replace(one, build="", **more)
 
 
 def _freed(held: Sequence[Wanted]) -> Iterator[tuple[Wanted, ...]]:
@@ -124,13 +132,17 @@ def pinned(one: Wanted) -> str:
     return max((clause.version.removesuffix(".*") for clause in clauses), key=parsed)
 
 
+def _picked(one: Wanted, found: Choice) -> Pick | None:
+    root = planned_as(one.name)
+    return next((p for p in found.picks if planned_as(p.package) == root), None)
+
+
 def _distance(one: Wanted, found: Choice) -> int:
     """How much of a program a change of release touches."""
-    root = planned_as(one.name)
-    version = next((p.version for p in found.picks if planned_as(p.package) == root), "")
-    if not version:
+    pick = _picked(one, found)
+    if pick is None:
         return 0
-    mine, theirs = (*numbers(version), 0), (*numbers(pinned(one)), 0)
+    mine, theirs = (*numbers(pick.version), 0), (*numbers(pinned(one)), 0)
     return 4 if mine[0] != theirs[0] else min(abs(mine[1] - theirs[1]), 4)
 
 
@@ -142,19 +154,15 @@ def _text(step: Step, demand: Demand, found: Choice) -> str:
     build = "build" if step.freed and all(one.build for one in step.freed) else "release"
     glibc = max((pick.glibc for pick in (*found.picks, *found.libraries)), key=numbers, default="")
     names = {pick.package for pick in found.picks}
-    other = [
-        f"{new} instead of {old}"
-        for (old, system), new in SUBSTITUTES.items()
-        if system == demand.system and new in names
-    ]
+    other = NAMES.substitutes.get(demand.system, {}).items()
     words: dict[Part, str] = {
         "python": f"Python {found.python} instead of {demand.python}",
-        "name": ", ".join(other),
-        "release": f"another {build}: " + ", ".join(moves),
+        "name": ", ".join(f"{new} instead of {old}" for old, new in other if new in names),
+        "release": f"another {build}: {', '.join(moves)}",
         "driver": f"driver {_driver(demand, found)} instead of {demand.driver_version}",
         "system": "WSL 2 instead of native Windows",
         "glibc": f"a distribution or container with glibc {glibc} or newer",
-        "gpu": _alone(demand, step.demand) if step.demand.gpus else "",
+        "gpu": _alone(demand, step.demand),
     }
     kept = ",".join(part for part in step.parts if part in demand.keep)
     given_up = f" (this gives up --keep {kept})" if kept else ""
@@ -174,5 +182,106 @@ def _driver(demand: Demand, found: Choice) -> str:
 
 def _alone(demand: Demand, step: Demand) -> str:
     others = ", ".join(str(card) for card in demand.gpus if card not in step.gpus)
-    hide = "alone (CUDA_VISIBLE_DEVICES)"
-    return f"{step.gpus[0]} {hide}; an environment of its own for {others}"
+    mine = next(iter(step.gpus), "")
+    return f"{mine} alone (CUDA_VISIBLE_DEVICES); an environment of its own for {others}"
+
+
+# Why nothing fits
+
+
+def why_not(demand: Demand, market: Market, clash: Clash, possible: Possible) -> str:
+    """The reason: of one package where one is blocked by itself, else who asks for what."""
+    for root in (*market.asked, *[name for name in FRAMEWORKS if name in market.judged]):
+        limit = market.limits.get(root, "")
+        if not any(allows(limit, one.version) for one in market.open(root)):
+            groups = [group for group in market.passed() if group.package == root]
+            text = _of_one(groups, demand) + _series(demand, root, possible)
+            break
+    else:
+        text = _together(market, clash) + _apart(demand, market, possible)
+    alone = (msgspec.structs.replace(demand, gpus=(card,)) for card in demand.gpus)
+    several = len({card.capability for card in demand.gpus}) > 1
+    if several and all(map(possible, alone)):
+        cards = " and ".join(map(str, demand.gpus))
+        return f"no release serves {cards} together, each alone is served: {text}"
+    return text
+
+
+def _of_one(groups: Sequence[Passed], demand: Demand) -> str:
+    """The reason that stops most releases; where another stops the rest, both."""
+    if not groups:
+        return "no release for this platform meets what is asked"
+    told = [group for group in groups if group.kind not in _ASIDE] or list(groups)
+    first = max(told, key=lambda group: len(group.versions))
+    if first.kind == "platform":
+        return first.why
+    libc = "musl" if demand.glibc == "musl" else f"glibc {demand.glibc}"
+    have = {
+        "driver": f"; the driver is {demand.driver_version}",
+        "libc": f"; the machine has {libc}",
+    }
+    text = f"{first.package} {first.versions[0]} {first.why}{have.get(first.kind, '')}"
+    for other in [group for group in told if group.kind != first.kind][:1]:
+        colon = ":" if other.kind == "platform" else ""
+        text += f"; {other.package} {other.span}{colon} {other.why}"
+    return text
+
+
+def _together(market: Market, clash: Clash) -> str:
+    """Who asks for what of the package on which the search failed."""
+    names, name = " and ".join(market.asked), clash.root.split("[")[0]
+    if not name:
+        return f"no set of {names} was found that meets all demands"
+    said = [f"{who or 'you'} {'needs' if who else 'ask for'} {name}{s}" for who, s in clash.asks]
+    if clash.text:
+        said.append(f"and {clash.text}" if said else clash.text)
+    either = "be in one environment" if len(market.asked) > 1 else "be installed"
+    reasons = "; ".join(said) or f"no release of {name} goes with the others"
+    return f"{names} cannot {either} here: {reasons}"
+
+
+def _series(demand: Demand, root: str, possible: Possible) -> str:
+    """That the whole series of a pinned release does not run there, where that is so."""
+    pins = [w for w in demand.packages if planned_as(w.name) == root and w.specifier[:2] == "=="]
+    if len(pins) != 1 or not demand.gpus:
+        return ""
+    major = numbers(pins[0].specifier.removeprefix("=="))[0]
+    free = _without(pins[0], specifier=f"=={major}.*")
+    other = msgspec.structs.replace(demand, python="", python_fixed=False, driver_version="")
+    return "" if possible(_with(other, (free,))) else f": no {major}.x release runs there"
+
+
+def _apart(demand: Demand, market: Market, possible: Possible) -> str:
+    """That each of several packages works in an environment of its own, where that is so."""
+    asked = [w for w in market.held if not w.constraint and is_planned(w.name)]
+    works = len(asked) > 1 and all(possible(_with(demand, (one,))) for one in asked)
+    return "; each works in an environment of its own" if works else ""
+
+
+def beside_the_index(demand: Demand) -> tuple[tuple[str, Source], ...]:
+    """Builds that are published elsewhere than on the index."""
+    if demand.system == "windows":
+        return ()
+    known = notes().beside_the_index
+    out = [known[w.name] for w in demand.packages if w.name in known]
+    new = any(at_least(card.capability, "8.0") for card in demand.gpus)
+    if new and any(map(_is_tensorflow_1, demand.packages)):
+        out.append(notes().of_nvidia)
+    return tuple(out)
+
+
+def _is_tensorflow_1(one: Wanted) -> bool:
+    named = one.name in ("tensorflow", "tensorflow-gpu") and bool(one.specifier)
+    later = [version for version in known_versions("tensorflow") if at_least(version, "2.0")]
+    return named and not any(allows(one.specifier, version) for version in later)
+
+
+def migration(market: Market, change: Change | None) -> tuple[str, ...]:
+    """What changes in a program between the release that was asked for and the nearest one."""
+    out: dict[str, None] = {}
+    for one in market.held if change else ():
+        pick = _picked(one, change.to) if change and framework(one.name) else None
+        if pick and one.specifier:
+            borders = crossed(framework(one.name), pinned(one), pick.version)
+            out |= {row.text: None for row in borders}
+    return tuple(out)

@@ -11,31 +11,16 @@ from datetime import date
 
 import msgspec
 
-from gpuwhy.choose.candidates import (
-    TOOLKIT,
-    Candidate,
-    is_library,
-    newest_with,
-)
+from gpuwhy.choose.candidates import TOOLKIT, Candidate, newest_with
 from gpuwhy.choose.market import Market
-from gpuwhy.choose.names import (
-    FRAMEWORKS,
-    MIRRORED,
-    WITHOUT_CUDA,
-    planned_as,
-)
-from gpuwhy.choose.verdicts import (
-    allows,
-    parsed,
-)
+from gpuwhy.choose.names import FRAMEWORKS, NAMES, is_library, planned_as
+from gpuwhy.choose.verdicts import allows, parsed
 from gpuwhy.knowledge.releases import projects
 
 _MOST = 300
 """Steps of one search; sets that can be found at all were found in fewer than 130."""
 _LONG = 180
 """Days that a package may be behind before the other order is tried."""
-
-
 Asks = tuple[tuple[str, str], ...]
 """Who asks for which versions of a package; "" is the person."""
 
@@ -44,7 +29,7 @@ class Clash(msgspec.Struct, frozen=True):
     """Why the search came to no end: what is asked of one package together, and by whom."""
 
     root: str = ""
-    asks: Asks = ()  # (who, specifier); who "" is the person
+    asks: Asks = ()
     text: str = ""
 
 
@@ -60,23 +45,38 @@ class State(msgspec.Struct):
     """What was chosen so far, and what it asks of the rest."""
 
     chosen: dict[str, Candidate]
-    asks: dict[str, Asks]  # root → (who, specifier)
+    asks: dict[str, Asks]  # by root
     pythons: frozenset[str]
     major: str = ""
 
     def also(self, one: Candidate) -> State:
         """The state with one more release."""
         asks = dict(self.asks)
-        by = f"{one.row.name} {one.row.version}"
-        for package, spec in one.needs:
-            name = planned_as(package)
-            if package not in WITHOUT_CUDA:
-                asks[name] = (*asks.get(name, ()), (by, spec.split("+")[0]))
-        if one.index:
-            for name in MIRRORED:
-                asks[name] = (*asks.get(name, ()), (by, f"<={newest_with(name, one.row.version)}"))
+        for name, spec in _asks(one):
+            asks[name] = (*asks.get(name, ()), (one.called, spec))
         chosen = {**self.chosen, one.root: one}
         return State(chosen, asks, self.pythons & one.pythons, self.major or one.cuda_major)
+
+    def takes(self, one: Candidate) -> bool:
+        """Whether a release goes with what was chosen before it."""
+        if self.major and one.cuda_major and self.major != one.cuda_major:
+            return False
+        if not self.pythons & one.pythons:
+            return False
+        if not all(allows(spec, one.version) for _, spec in self.asks.get(one.root, ())):
+            return False
+        there = ((self.chosen.get(name), spec) for name, spec in _asks(one))
+        return all(other is None or allows(spec, other.version) for other, spec in there)
+
+
+def _asks(one: Candidate) -> Iterator[tuple[str, str]]:
+    """What a release asks of others: by its needs, and by what its index has beside it."""
+    for package, spec in one.needs:
+        if package not in NAMES.without_cuda:
+            yield planned_as(package), spec.split("+")[0]
+    for name in NAMES.of_torch if one.index else ():
+        last = newest_with(name, one.version)
+        yield name, f"<={last}" if last else ""
 
 
 def search(market: Market) -> Found | Clash:
@@ -84,14 +84,12 @@ def search(market: Market) -> Found | Clash:
     found = _both_orders(market)
     if isinstance(found, Found) or market.own_index:
         return found
-    if not any(one.index and not verdict.kind for one, verdict in market.judged.get("torch", ())):
+    if not any(one.index and not one.verdict.kind for one in market.judged.get("torch", ())):
         return found
     market.own_index = True
     again = _both_orders(market)
-    if isinstance(again, Clash):
-        market.own_index = False
-        return found
-    return again
+    market.own_index = isinstance(again, Found)
+    return again if market.own_index else found
 
 
 def _both_orders(market: Market) -> Found | Clash:
@@ -117,21 +115,20 @@ def _behind(found: Found, market: Market) -> int:
     loose = [name for name in market.asked if not market.limits.get(name)]
     if len(loose) < 2 or not any(name in FRAMEWORKS for name in loose):
         return 0
-    return max(_days(found.chosen[name], market) for name in loose)
-
-
-def _days(one: Candidate, market: Market) -> int:
-    newest = max((other.row.uploaded for other in market.open(one.root)), default="")
-    if not newest or not one.row.uploaded:
-        return 0
-    return (date.fromisoformat(newest) - date.fromisoformat(one.row.uploaded)).days
+    days = [0]
+    for name in loose:
+        mine = found.chosen[name].row.uploaded
+        newest = max((other.row.uploaded for other in market.open(name)), default="")
+        if newest and mine:
+            days.append((date.fromisoformat(newest) - date.fromisoformat(mine)).days)
+    return max(days)
 
 
 class _Search:
     """One search."""
 
     def __init__(self, market: Market, order: Sequence[str]) -> None:
-        self.market, self.order = market, list(order)
+        self.market, self.order = market, order
         self.steps = 0
         self.clash = Clash()
         self.depth = -1
@@ -144,62 +141,28 @@ class _Search:
 
     def _next(self, state: State) -> Found | None:
         """A whole set that begins like this."""
-        roots = self._roots(state)
+        brought = [name for one in state.chosen.values() for name in _brought(one)]
+        roots = [name for name in (*self.order, *brought) if name not in state.chosen]
         if not roots:
             return self._whole(state)
-        if not all(self._fitting(root, state, first=True) for root in roots):
+        if not all(self._fits(root, state) for root in roots):
             return None
-        for one in self._fitting(roots[0], state):
+        for one in filter(state.takes, self.market.open(roots[0])):
             self.steps += 1
             if self.steps > _MOST:
                 return None
             after = state.also(one)
-            if self._libraries(after) is None:
-                continue
-            found = self._next(after)
+            found = self._next(after) if self._libraries(after) is not None else None
             if found:
                 return found
         return None
 
-    def _roots(self, state: State) -> list[str]:
-        """What is still to be chosen: what is asked for, and the frameworks that this needs."""
-        brought = [name for one in state.chosen.values() for name in _brought(one)]
-        every = dict.fromkeys((*self.order, *brought))
-        return [name for name in every if name not in state.chosen]
-
-    def _fitting(self, root: str, state: State, first: bool = False) -> list[Candidate]:
-        """The releases of a root that go with what was chosen."""
-        asks = state.asks.get(root, ())
-        out = []
-        for one in self.market.open(root):
-            if (
-                all(allows(spec, one.row.version) for _, spec in asks)
-                and (not state.major or not one.cuda_major or state.major == one.cuda_major)
-                and state.pythons & one.pythons
-                and self._takes(one, state)
-            ):
-                out.append(one)
-                if first:
-                    return out
-        if not out:
-            self._note(root, state, asks)
-        return out
-
-    def _takes(self, one: Candidate, state: State) -> bool:
-        """Whether a release takes what was chosen before it."""
-        for package, spec in one.needs:
-            there = state.chosen.get(planned_as(package))
-            if there is None or package in WITHOUT_CUDA:
-                continue
-            if not allows(spec.split("+")[0], there.row.version):
-                return False
-        if one.index:
-            for name in MIRRORED:
-                there = state.chosen.get(name)
-                last = newest_with(name, one.row.version)
-                if there and last and parsed(there.row.version) > parsed(last):
-                    return False
-        return True
+    def _fits(self, root: str, state: State) -> bool:
+        """Whether some release of a root goes with what was chosen."""
+        fits = any(map(state.takes, self.market.open(root)))
+        if not fits:
+            self._note(root, state, state.asks.get(root, ()))
+        return fits
 
     def _note(self, root: str, state: State, asks: Asks) -> None:
         """Keep the clash of the deepest try: the one that is nearest to a set."""
@@ -207,25 +170,33 @@ class _Search:
             return
         self.depth = len(state.chosen)
         text = ""
-        each = (any(allows(s, c.row.version) for c in self.market.open(root)) for _, s in asks)
-        if all(each) and len(asks) < 2:
+        each = (any(allows(s, c.version) for c in self.market.open(root)) for _, s in asks)
+        if len(asks) < 2 and all(each):
             if state.major:
                 text = f"the others use CUDA {state.major}"
             elif len(state.pythons) < 3:
-                text = f"the others have wheels for Python {_listed(state.pythons)} only"
+                plain = sorted((one for one in state.pythons if one[-1] != "t"), key=parsed)
+                text = f"the others have wheels for Python {' and '.join(plain)} only"
         known = tuple(dict.fromkeys((by, spec) for by, spec in asks if spec))
         self.clash = Clash(root, known, text)
+
+    def _whole(self, state: State) -> Found | None:
+        libraries = self._libraries(state)
+        if libraries is None:
+            return None
+        python = next((one for one in self.market.demand.pythons if one in state.pythons), "")
+        return Found(python, state.chosen, libraries)
 
     # NVIDIA's wheels
 
     def _libraries(self, state: State) -> dict[str, Candidate] | None:
         """NVIDIA's wheels that the set brings; None where their demands cannot be met together."""
         asks = {name: said for name, said in state.asks.items() if is_library(name)}
-        if not any(name.startswith(TOOLKIT) for name in asks):
+        parts = [name for name in asks if name.startswith(TOOLKIT)]
+        if not parts:
             return self._brought_together(asks, state)
         for one in self.market.open(TOOLKIT):  # its extras are of one release, which is free
-            pin = ("", f"=={one.row.version}")
-            parts = {name for name in asks if name.startswith(TOOLKIT)}
+            pin = ("", f"=={one.version}")
             pins = {name: (*asks[name], pin) for name in parts}
             found = self._brought_together({**asks, **pins}, state)
             if found is not None:
@@ -238,35 +209,27 @@ class _Search:
         todo = sorted((name for name in asks if name not in state.chosen), key=len)
         for _ in range(200):
             if not todo:
-                return chosen
+                break
             name = todo.pop(0)
-            one = self._library(name, asks.get(name, ()), state)
+            one = self._library(name, asks[name], state)
             if one is None:
-                self._note(name, state, asks.get(name, ()))
+                self._note(name, state, asks[name])
                 return None
             before = chosen.get(name)
             chosen[name] = one
             for other, spec in one.needs if one is not before else ():
-                said = (f"{name} {one.row.version}", spec)
+                said = (f"{name} {one.version}", spec)
                 if said not in asks.get(other, ()):
                     asks[other] = (*asks.get(other, ()), said)
                     todo.append(other)
-        return chosen
+        return None if todo else {n: one for n, one in chosen.items() if n not in state.chosen}
 
     def _library(self, name: str, asks: Asks, state: State) -> Candidate | None:
         specs = ",".join(sorted({spec for _, spec in asks if spec}))
         for one in self.market.open(name):
-            if allows(specs, one.row.version) and state.pythons & one.pythons:
+            if allows(specs, one.version) and state.pythons & one.pythons:
                 return one
         return None
-
-    def _whole(self, state: State) -> Found | None:
-        libraries = self._libraries(state)
-        if libraries is None:
-            return None
-        python = next((one for one in self.market.demand.pythons if one in state.pythons), "")
-        kept = {name: one for name, one in libraries.items() if name not in state.chosen}
-        return Found(python, state.chosen, kept)
 
 
 def _brought(one: Candidate) -> Iterator[str]:
@@ -274,10 +237,5 @@ def _brought(one: Candidate) -> Iterator[str]:
     for package, _ in one.needs:
         root = planned_as(package)
         harvested = root in FRAMEWORKS or (root in projects() and not is_library(root))
-        if harvested and package not in WITHOUT_CUDA:
+        if harvested and package not in NAMES.without_cuda:
             yield root
-
-
-def _listed(pythons: frozenset[str]) -> str:
-    plain = sorted((one for one in pythons if not one.endswith("t")), key=parsed)
-    return " and ".join(plain)

@@ -12,7 +12,8 @@ from packaging.version import Version
 
 from gpuwhy.choose.choice import Kind
 from gpuwhy.choose.demand import PYTHONS, Card, Demand
-from gpuwhy.facts.version import at_least, numbers
+from gpuwhy.choose.names import NAMES
+from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.drivers import NEWEST_MINOR, cuda_of_driver, floor
 from gpuwhy.knowledge.flavours import compiles_at_run_time
@@ -22,13 +23,11 @@ from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.platforms import dropped
 from gpuwhy.knowledge.releases import Release, has_python
 
-_MATHS = re.compile(r"nvidia-(cublas|cudnn|cufft|curand|cusolver|cusparse)(-cu\d+)?")
-"""Wheels that bring GPU code of their own; the others bring none, or compile where they run."""
-_OWN_CODE = re.compile(
-    r"paddlepaddle-gpu|mxnet-cu.+|tensorflow(-gpu)?|onnxruntime-gpu|torch|cupy-.+|jax-cuda.+|jaxlib"
-)
-"""Packages whose GPU code is all their own: what others use is torch's."""
 _JETSON = ("5.3", "6.2", "7.2", "8.7")
+_JETPACK = (
+    "runs NVIDIA's JetPack, and the aarch64 wheels of the package index are made for servers: "
+    "take NVIDIA's wheels for your JetPack release, or its l4t containers"
+)
 _LEGACY = {"manylinux1": "2.5", "manylinux2010": "2.12", "manylinux2014": "2.17"}
 _OLD_PYTHONS = ("2.7", "3.3", "3.4")
 
@@ -65,22 +64,15 @@ def allows(spec: str, version: str) -> bool:
     return not spec or specifier(spec).contains(parsed(version), prereleases=True)
 
 
-def is_preview(version: str) -> bool:
-    """Whether a release is a preview or a release candidate."""
-    return parsed(version).is_prerelease
-
-
 # Pythons and the C library
 
 
 def pythons_of(row: Release, demanded: str) -> frozenset[str]:
     """The Pythons a release installs on: by its wheels' tags, and by what it demands of Python."""
-    pure = "-py3" in row.file
-    tagged = frozenset(PYTHONS) if row.platform == "source" else _tagged(row.pythons, pure)
-    fitting = (
-        frozenset(one for one in tagged if takes_python(demanded, one)) if demanded else tagged
-    )
-    return fitting - flawed_on(row.name, row.version)
+    source = row.platform == "source"
+    tagged = frozenset(PYTHONS) if source else _tagged(row.pythons, "-py3" in row.file)
+    taken = frozenset(python for python in tagged if takes_python(demanded, python))
+    return taken - flawed_on(row.name, row.version)
 
 
 @lru_cache(maxsize=1024)
@@ -108,14 +100,12 @@ def oldest_glibc(systems: tuple[str, ...]) -> str:
     return min((tag for tag in bare if numbers(tag)), key=numbers, default="")
 
 
-def on_glibc(least: str, demand: Demand) -> Judged:
+def takes_glibc(least: str, demand: Demand) -> bool:
     """Whether the machine's C library takes wheels that need a glibc."""
     here = demand.glibc
     if not least or not here or demand.system == "windows":
-        return FITS
-    if here != "musl" and at_least(here, least):
-        return FITS
-    return Judged("libc", f"has wheels for glibc {least} and newer")
+        return True
+    return here != "musl" and at_least(here, least)
 
 
 # Releases
@@ -123,88 +113,71 @@ def on_glibc(least: str, demand: Demand) -> Judged:
 
 def judge(row: Release, pythons: frozenset[str], demand: Demand, named: bool) -> Judged:
     """Whether a release may be chosen; `named`: it is pinned, so that even a flawed one may be."""
-    for one in _reasons(row, pythons, demand, named):
-        if one.kind:
-            return one
-    return _hardware(row, demand, named)
-
-
-def _reasons(
-    row: Release, pythons: frozenset[str], demand: Demand, named: bool
-) -> Iterator[Judged]:
-    """What may speak against a release before its CUDA is looked at."""
-    yield _on_platform(row, demand)
-    yield _published(row, named)
+    for kind, why in (*_platform(row, demand), *_published(row, named)):
+        return Judged(kind, why)
     if not pythons & set(demand.pythons):
-        yield Judged("python", f"has no wheel for Python {demand.python or 'any that is known'}")
-    yield _unstated(row, demand)
-
-
-def _on_platform(row: Release, demand: Demand) -> Judged:
-    """Whether the platform has a build with CUDA at all."""
-    board = next((card for card in demand.gpus if card.capability in _JETSON), None)
-    if board and demand.arch == "aarch64":
-        return Judged(
-            "platform",
-            f"{board} runs NVIDIA's JetPack, and the aarch64 wheels of the package index are made "
-            "for servers: take NVIDIA's wheels for your JetPack release, or its l4t containers",
-        )
-    if row.cuda is not None or not _OWN_CODE.fullmatch(row.name):
-        return FITS
-    system = demand.platform.split("-")[0]
-    name = row.name.removesuffix("-gpu").replace("jaxlib", "jax")
-    gone = dropped(name, row.version, system, demand.arch, "glibc")
-    if gone is None:
-        return Judged("cpu", "is built without CUDA for this platform")
-    return Judged("platform", f"{gone.text}{f': {gone.instead}' if gone.instead else ''}")
-
-
-def _published(row: Release, named: bool) -> Judged:
-    """Whether a release is one to take: not withdrawn, no preview, not broken."""
-    if row.yanked and not named:
-        return Judged("yanked", "was withdrawn by its makers")
-    if row.gone:
-        return Judged("gone", "is no longer on the package index")
-    if is_preview(row.version) and not named:
-        return Judged("preview", "is a preview or a release candidate")
-    flaw = flaw_of(row.name, row.version)
-    if flaw and not (named and flaw.cure):
-        return Judged("broken", flaw.text)
-    return FITS
-
-
-def _unstated(row: Release, demand: Demand) -> Judged:
-    """What a package needs and no metadata states: systems, and the oldest GPU."""
-    system = "windows" if demand.system == "windows" else "linux"
-    for need in floors(row.name, row.version):
-        if need.systems and system not in need.systems:
-            only = " and ".join(need.systems).title()
-            return Judged("platform", f"{row.name} runs on {only} only")
-        for card in demand.gpus if need.gpu else ():
-            if not at_least(card.capability, need.gpu):
-                least = f"is made for compute capability {need.gpu} and newer"
-                return Judged("gpu", f"{least}, not for {card}")
-    return FITS
-
-
-def _hardware(row: Release, demand: Demand, named: bool) -> Judged:
-    """Driver and GPU code."""
-    unread = row.cuda is msgspec.UNSET and _OWN_CODE.fullmatch(row.name)
+        return Judged("python", f"has no wheel for Python {demand.python or 'any that is known'}")
+    for kind, why in _unstated(row, demand):
+        return Judged(kind, why)
+    unread = row.cuda is msgspec.UNSET and re.fullmatch(NAMES.own_code, row.name)
     if unread and (demand.gpus or demand.driver_version):
         text = "for which CUDA it was built was never read"
         return Judged(doubt=text) if named else Judged("unknown", text)
-    if not isinstance(row.cuda, str):
-        return FITS
-    on_driver = _on_driver(row.cuda, demand)
-    if on_driver.kind:
-        return on_driver
-    doubt = on_driver.doubt
+    return on_hardware(row, demand)
+
+
+def _platform(row: Release, demand: Demand) -> Iterator[tuple[Kind, str]]:
+    """What speaks against a release on this platform."""
+    board = next((card for card in demand.gpus if card.capability in _JETSON), None)
+    if board and demand.arch == "aarch64":
+        yield "platform", f"{board} {_JETPACK}"
+    if row.cuda is None and re.fullmatch(NAMES.own_code, row.name):
+        name = row.name.removesuffix("-gpu").replace("jaxlib", "jax")
+        gone = dropped(name, row.version, demand.platform.split("-")[0], demand.arch, "glibc")
+        if gone is None:
+            yield "cpu", "is built without CUDA for this platform"
+        else:
+            yield "platform", ": ".join(filter(None, (gone.text, gone.instead)))
+
+
+def _published(row: Release, named: bool) -> Iterator[tuple[Kind, str]]:
+    """Why a release is not one to take: withdrawn, a preview, broken."""
+    if row.yanked and not named:
+        yield "yanked", "was withdrawn by its makers"
+    if row.gone:
+        yield "gone", "is no longer on the package index"
+    if parsed(row.version).is_prerelease and not named:
+        yield "preview", "is a preview or a release candidate"
+    flaw = flaw_of(row.name, row.version)
+    if flaw and not (named and flaw.cure):
+        yield "broken", flaw.text
+
+
+def _unstated(row: Release, demand: Demand) -> Iterator[tuple[Kind, str]]:
+    """What a package needs and no metadata states: systems, and the oldest GPU."""
+    for need in floors(row.name, row.version):
+        if need.systems and demand.platform.split("-")[0] not in need.systems:
+            yield "platform", f"{row.name} runs on {' and '.join(need.systems).title()} only"
+        for card in demand.gpus if need.gpu else ():
+            if not at_least(card.capability, need.gpu):
+                yield "gpu", f"is made for compute capability {need.gpu} and newer, not for {card}"
+
+
+def on_hardware(row: Release, demand: Demand) -> Judged:
+    """Whether a release runs with the driver and on every GPU."""
+    doubt = FITS
+    if isinstance(row.cuda, str):
+        for one in _on_each(row, row.cuda, demand):
+            if one.kind:
+                return one
+            doubt = doubt if doubt.doubt else one
+    return doubt
+
+
+def _on_each(row: Release, cuda: str, demand: Demand) -> Iterator[Judged]:
+    yield _on_driver(cuda, demand)
     for card in demand.gpus:
-        one = _on_card(row, demand, card)
-        if one.kind:
-            return one
-        doubt = doubt or one.doubt
-    return Judged(doubt=doubt) if doubt else FITS
+        yield _on_card(row, cuda, demand, card)
 
 
 def least_driver(cuda: str, system: str) -> str:
@@ -219,7 +192,7 @@ def _on_driver(cuda: str, demand: Demand) -> Judged:
     if not driver:
         return FITS
     speaks = cuda_of_driver(driver) or "99"
-    if len(numbers(cuda)) > 1 and at_least(speaks, ".".join(map(str, numbers(cuda)[:2]))):
+    if "." in cuda and at_least(speaks, major_minor(cuda)):
         return FITS
     least = least_driver(cuda, demand.system)
     if least:
@@ -235,9 +208,8 @@ def _on_driver(cuda: str, demand: Demand) -> Judged:
     return Judged(doubt=f"which driver CUDA {cuda} needs on {system} is not published")
 
 
-def _on_card(row: Release, demand: Demand, card: Card) -> Judged:
+def _on_card(row: Release, cuda: str, demand: Demand, card: Card) -> Judged:
     """Whether a release's own code and that of its CUDA's libraries run on a GPU."""
-    cuda = str(row.cuda)
     compiles = knows(cuda, card.capability)
     if compiles_at_run_time(row.name.split("-cuda")[0]):
         why = f"is built with CUDA {cuda}, which does not compile for {card}"
@@ -249,32 +221,27 @@ def _on_card(row: Release, demand: Demand, card: Card) -> Judged:
     how = archs.runs_on(row.sass, row.ptx, card.capability)
     if how == "no":
         return Judged("gpu", f"has GPU code for {spelled(row)}, none for {card}")
-    return _by_ptx(row, demand, card) if how == "ptx" else FITS
+    return FITS if how == "sass" else _by_ptx(row, cuda, demand.driver_version, card)
 
 
-def _by_ptx(row: Release, demand: Demand, card: Card) -> Judged:
+def _by_ptx(row: Release, cuda: str, driver: str, card: Card) -> Judged:
     """Whether the driver and the CUDA libraries can do what PTX needs."""
-    cuda = str(row.cuda)
-    driver = demand.driver_version
     speaks = cuda_of_driver(driver) if driver else None
     if speaks and not at_least(speaks, cuda):
         why = f"has only PTX of CUDA {cuda} for {card}, newer than driver {driver} compiles"
         return Judged("driver", why)
     brings = isinstance(row.requires, dict) and row.requires
     if not brings and not knows(cuda, card.capability):
-        cudnn = f" and cuDNN {row.cudnn}" if isinstance(row.cudnn, str) else ""
-        return Judged(
-            "gpu",
-            f"has GPU code for {spelled(row)}, and needs CUDA {cuda}{cudnn}, whose libraries have "
-            f"no code for {card}",
-        )
+        needs = f"CUDA {cuda}" + (f" and cuDNN {row.cudnn}" if isinstance(row.cudnn, str) else "")
+        without = f"needs {needs}, whose libraries have no code for {card}"
+        return Judged("gpu", f"has GPU code for {spelled(row)}, and {without}")
     trouble = ptx_trouble(row.name, row.version, card.capability)
     return Judged(doubt=trouble.text) if trouble else FITS
 
 
 def judge_library(row: Release, demand: Demand) -> Judged:
     """Whether one of NVIDIA's wheels has code for the GPUs."""
-    if not isinstance(row.cuda, str) or not _MATHS.fullmatch(row.name):
+    if not isinstance(row.cuda, str) or not re.fullmatch(NAMES.maths, row.name):
         return FITS
     for card in demand.gpus:
         if isinstance(row.sass, tuple) and isinstance(row.ptx, tuple):
@@ -290,19 +257,14 @@ def judge_library(row: Release, demand: Demand) -> Judged:
 def knows(cuda: str, capability: str) -> bool:
     """Whether the libraries of a CUDA release have machine code that runs on a GPU."""
     major = numbers(cuda)[0]
-    release = cuda if "." in cuda else f"{major}.{NEWEST_MINOR.get(major, 0)}"
+    release = major_minor(cuda) if "." in cuda else f"{major}.{NEWEST_MINOR.get(major, 0)}"
     return any(
         archs.sass_runs(f"sm_{arch.capability.replace('.', '')}", capability)
-        and _compiled_by(arch, release)
         for arch in archs.archs()
+        if arch.first_toolkit
+        and at_least(release, arch.first_toolkit)
+        and (not arch.last_toolkit or at_least(arch.last_toolkit, release))
     )
-
-
-def _compiled_by(arch: archs.Arch, release: str) -> bool:
-    first, last = arch.first_toolkit, arch.last_toolkit
-    if not first or not at_least(release, first):
-        return False
-    return not last or at_least(last, ".".join(map(str, numbers(release)[:2])))
 
 
 def how_it_runs(row: Release, card: Card) -> str:

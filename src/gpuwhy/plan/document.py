@@ -18,8 +18,7 @@ from gpuwhy.answer.tree import (
     Pair,
     Soft,
 )
-from gpuwhy.choose import Choice, Passed, Pick
-from gpuwhy.choose.why_not import span
+from gpuwhy.choose import Change, Choice, Passed, Pick
 from gpuwhy.plan.commands import Way, check, ways
 from gpuwhy.plan.evidence import Line, assumed, given, known
 
@@ -124,7 +123,7 @@ def _because(choice: Choice) -> list[str]:
 
 
 def _passed(groups: Iterable[Passed]) -> str:
-    return "; ".join(f"{one.package} {span(one)} {one.why}" for one in groups)
+    return "; ".join(f"{one.package} {one.span} {one.why}" for one in groups)
 
 
 def _command(way: Way, choice: Choice) -> Command:
@@ -139,9 +138,16 @@ def _nearest(choice: Choice, notes: int, seen: Sequence[Line]) -> tuple[Block, .
     if near is None:
         return (pairs(pair("Nearest", "nothing that is known works on this machine"), *beside),)
     moves = [pair("In code", move) for move in choice.migration[:notes]]
-    then = ", ".join(map(_named, near.to.picks))
-    change = pair("Nearest", f"{near.text}: then {then} on Python {near.to.python}")
-    return (pairs(change, *moves, *beside), *_set(near.to, min(notes, 1), seen))
+    rows = (pair("Nearest", _then(near)), *moves, *beside)
+    return (pairs(*rows), *_set(near.to, min(notes, 1), seen))
+
+
+def _then(near: Change) -> str:
+    """The change, and what of the set it does not name itself."""
+    rest = [named for named in map(_named, near.to.picks) if named not in near.text]
+    then = f": then {', '.join(rest)}" if rest else ""
+    where = "" if "python" in near.parts else f" on Python {near.to.python}"
+    return f"{near.text}{then}{where}"
 
 
 # What -v adds

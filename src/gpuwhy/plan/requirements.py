@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from gpuwhy.choose.candidates import known_versions
 from gpuwhy.choose.chooser import applies
 from gpuwhy.choose.demand import Demand, Wanted
-from gpuwhy.choose.names import NO_BACKEND, framework, is_planned, planned_as
+from gpuwhy.choose.names import NAMES, framework, is_planned, planned_as
 from gpuwhy.choose.verdicts import allows, parsed, specifier
 from gpuwhy.knowledge.floors import notes
 from gpuwhy.knowledge.guests import is_guest
@@ -154,21 +154,12 @@ def _check_name(name: str, at: str, written: str) -> None:
     """A placeholder on the index, or what looks like a slip of a name that is known."""
     if said := notes().not_there.get(name):
         raise RequirementError(f"{at}{written!r} {said}")
-    if framework(name) or name in projects() or is_guest(name) or name in _REAL:
+    if framework(name) or name in projects() or is_guest(name) or name in NAMES.real:
         return
     known = ("tensorflow", "torch", "jax", "cupy", *(n for n in projects() if "nvidia" not in n))
     near = difflib.get_close_matches(name, known, 1, 0.84)
     if near:
         raise RequirementError(f"{at}{written!r} is not known; did you mean {near[0]!r}?")
-
-
-_REAL = frozenset(
-    {"torchinfo", "torchtyping", "torcheval", "torchsummary", "torchviz", "torchdiffeq"}
-    | {"jaxtyping", "jraph", "tf-nightly", "tensorflow-datasets", "tensorflow-estimator"}
-    | {"tensorflow-metadata", "tensorflow-serving-api", "tensorflowjs", "tensorboard"}
-    | {"cuda-bindings", "cuda-core", "nvidia-ml-py"}
-)
-"""Real packages whose names resemble those we know: never taken for a slip."""
 
 
 def check(demand: Demand) -> None:
@@ -199,7 +190,7 @@ def check(demand: Demand) -> None:
 
 
 def _nothing_known(wanted: list[Wanted]) -> str:
-    bare = next((one.name for one in wanted if one.name in NO_BACKEND), "")
+    bare = next((one.name for one in wanted if one.name in NAMES.no_backend), "")
     if bare:
         return f"{bare} brings no framework: name the one it runs on too, tensorflow, torch or jax"
     names = [one.name or one.url for one in wanted] or ["nothing"]
