@@ -35,7 +35,7 @@ class Install(_Action, frozen=True, tag="install"):
         ""  # "" = the environment's own (pip, uv, conda …); "conda", "system", "driver", "toolkit"
     )
     index: str = ""  # a framework's own package index
-    reinstall: bool = False  # the files anew, past every cache
+    reinstall: bool = False  # the files again, past every cache
     no_deps: bool = False
     upgrade: bool = False
     new_environment: str = ""  # in an environment of its own, by this name

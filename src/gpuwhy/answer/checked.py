@@ -115,7 +115,7 @@ def _was_named(facts: Facts) -> bool:
 
 
 def _files_tell(frameworks: Sequence[Framework], where: str) -> str:
-    """Of files alone: "" where a GPU build is there and nothing speaks against it."""
+    """Of files alone: "" where a GPU build is there and no sign is against it."""
     if any(value_or(one.gpu_build, False) for one in frameworks):
         return ""
     return f"no framework with a GPU build is in the {where}"

@@ -50,7 +50,8 @@ def shorten(answer: Answer, detail: int, lines: Callable[[Answer], int]) -> Answ
 
 def _most(answer: Answer) -> int:
     if answer.layers and answer.command not in OF_TEXT:
-        return CHECK if answer.verdict != "healthy" else max(LINES, len(answer.layers) + 4)
+        rows = len(answer.layers) + 4 + 2 * bool(answer.tried)
+        return max(LINES, rows) if answer.verdict == "healthy" else CHECK
     return QUESTION if answer.verdict == "undecided" else LINES
 
 
@@ -99,10 +100,8 @@ def _decision(answer: Answer) -> Answer:
 
 
 def _unseen(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """What could not be read: one as it is, several counted."""
-    if len(texts) > 1:
-        return (f"{counted(len(texts), 'fact')} could not be read; -v says which and why",)
-    return tuple(clip(one, LONGEST) for one in texts)
+    """What could not be read, counted."""
+    return (f"{counted(len(texts), 'fact')} could not be read; -v says which",) if texts else ()
 
 
 def _first(cause: CauseFound) -> CauseFound:

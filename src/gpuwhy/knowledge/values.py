@@ -36,7 +36,7 @@ class Rule(msgspec.Struct, frozen=True):
     source: str
     framework: str = ""  # "" = NVIDIA's own libraries, whatever is installed
     type: str = ""  # of what its source reads, where no name is given
-    title: str = ""  # who speaks in the sentence, where it is not the framework
+    title: str = ""  # the subject of the sentence, where it is not the framework
     values: tuple[str, ...] = ()
     fold: bool = False  # in any case
     empty: bool = False  # set to nothing is as good as not set

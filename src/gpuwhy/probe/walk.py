@@ -146,7 +146,7 @@ class _Walk:
         return here or (found if name == "nvrtc" else [])
 
     def _left_out(self, step: Step, device: int | None = None) -> str | None:
-        """Why a stage is not run; None when nothing speaks against it."""
+        """Why a stage is not run; None where no reason is known."""
         if self._gentle and not step.gentle:
             return "left out: --gentle only reads"
         if step.library and step.library not in self._libraries:

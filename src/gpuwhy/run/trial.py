@@ -62,7 +62,7 @@ class Ran(NamedTuple):
 
     @classmethod
     def of(cls, code: int, signal: int, seconds: float, output: str, **more: Any) -> Ran:
-        """One that is told of: it was recorded, or could not be started."""
+        """One that is reported: it was recorded, or could not be started."""
         ring = Ring()
         ring.add(output.encode(), 0.0)
         return cls(Ended(code, signal, seconds, 0.0, 0.0, (ring,), Samples(), 0), **more)

@@ -133,7 +133,7 @@ def named(error):
 
 
 def raised(error):
-    """What is told of an exception; `errno`: of the first of the chain that has one."""
+    """What is reported of an exception; `errno`: of the first of the chain that has one."""
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     if len(text) > MOST_TEXT:
         text = text[: MOST_TEXT // 3] + "\n[...]\n" + text[-MOST_TEXT * 2 // 3 :]
