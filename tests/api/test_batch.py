@@ -21,10 +21,7 @@ FAILURES = [
     (TorchOOM(standins.TORCH_OOM), 2 << 30),
     (RuntimeError(standins.TORCH_OLD_OOM), 20 << 20),
     (RuntimeError("CUDA error: out of memory"), None),
-    (
-        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
-        None,
-    ),
+    (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate`"), None),
     (RuntimeError(standins.CPU_OOM), None),
     (TfOOM(standins.TF_OOM), None),
     (TfInternal(standins.TF_COPY), None),
@@ -33,10 +30,7 @@ FAILURES = [
     (JaxError(standins.XLA_REQUEST), 2147483648),
     (CupyOOM(standins.CUPY_OOM), 8_000_000_000),
     (OrtError(standins.ORT_OOM), 4294967296),
-    (
-        MemoryError("Unable to allocate 8.00 GiB for an array with shape (1073741824,)"),
-        8 << 30,
-    ),
+    (MemoryError("Unable to allocate 8.00 GiB for an array with shape (1073741824,)"), 8 << 30),
 ]
 
 
@@ -98,10 +92,8 @@ def test_the_answer_tells_what_the_failed_try_needed():
     assert found.failed.size == 101
     assert found.failed.needed == 2 << 30
     assert found.failed.message.startswith("OutOfMemoryError: CUDA out of memory. Tried")
-    assert (
-        str(found)
-        == f"batch 100 fits ({len(found.tries)} tries), 101 does not: a request for 2.0 GiB failed"
-    )
+    tries = f"batch 100 fits ({len(found.tries)} tries)"
+    assert str(found) == f"{tries}, 101 does not: a request for 2.0 GiB failed"
     assert [*range(gpuwhy.fit_batch(stepping(2)))] == [0, 1]
 
 
@@ -112,9 +104,8 @@ def test_the_limit_ends_the_search():
 
 
 def test_nothing_fits():
-    with pytest.raises(
-        gpuwhy.NoBatchFitsError, match=r"a batch of 1 does not fit: a request for 2.0 GiB failed"
-    ) as told:
+    said = r"a batch of 1 does not fit: a request for 2.0 GiB failed"
+    with pytest.raises(gpuwhy.NoBatchFitsError, match=said) as told:
         gpuwhy.fit_batch(stepping(0), start=8)
     assert [one.size for one in told.value.tries] == [8, 4, 2, 1]
     with pytest.raises(gpuwhy.NoBatchFitsError):
@@ -211,19 +202,14 @@ def test_torch_is_cleaned_up_between_tries(monkeypatch):
 def test_tensorflow_and_jax_are_cleaned_up_after_a_failure(monkeypatch):
     done = []
     module(monkeypatch, "tensorflow")
-    module(
-        monkeypatch, "keras", backend=SimpleNamespace(clear_session=lambda: done.append("session"))
-    )
+    backend = SimpleNamespace(clear_session=lambda: done.append("session"))
+    module(monkeypatch, "keras", backend=backend)
     module(monkeypatch, "jax._src.xla_bridge", _backends={"cuda": object()})
-    module(
-        monkeypatch,
-        "jax",
-        clear_caches=lambda: done.append("caches"),
-        block_until_ready=lambda result: done.append(("ready", result)),
-    )
-    gpuwhy.fit_batch(
-        lambda n: "result" if n < 2 else stepping(1, TfOOM(standins.TF_OOM))(n), confirm=False
-    )
+    wait = lambda result: done.append(("ready", result))  # noqa: E731
+    clear = lambda: done.append("caches")  # noqa: E731
+    module(monkeypatch, "jax", clear_caches=clear, block_until_ready=wait)
+    full = stepping(1, TfOOM(standins.TF_OOM))
+    gpuwhy.fit_batch(lambda n: "result" if n < 2 else full(n), confirm=False)
     assert done == [("ready", "result"), "session", "caches"]
 
 

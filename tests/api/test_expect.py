@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,33 +17,27 @@ from gpuwhy.api.expect import describe, device_name, dtype_name
 
 @dataclass
 class Tensor:
-    """An array as torch has them: dtype and device whose str() tells, stride() in elements."""
+    """An array as torch has them: dtype and device whose str() tells."""
 
     shape: Any
     dtype: Any = "torch.float32"
     device: Any = "cuda:0"
-    strides: Any = None
-
-    def stride(self):
-        if self.strides is None:
-            raise RuntimeError("no strides")
-        return self.strides
 
 
-def wrong(shape, pattern=None, **how) -> gpuwhy.MismatchError:
+def wrong(shape, pattern=None, **how) -> str:
     tensor = shape if isinstance(shape, Tensor) else Tensor(shape)
     with pytest.raises(gpuwhy.MismatchError) as told:
         gpuwhy.expect(tensor, pattern, **how)
-    return told.value
+    return str(told.value)
 
 
 @pytest.mark.parametrize(
     "shape, pattern",
     [
-        ((32, 224, 224, 3), "batch 224 224 3"),
         ((32, 224, 224, 3), "batch, 224, 224, 3"),
         ((), ""),
         ((5,), "_"),
+        ((1,), "*"),
         ((5, 5), "n n"),
         ((2, 3, 4), "..."),
         ((2, 3, 4), "* 4"),
@@ -51,6 +46,11 @@ def wrong(shape, pattern=None, **how) -> gpuwhy.MismatchError:
         ((None, 224, 224, 3), "batch 224 224 3"),
         ((None, None), "n n"),
         ((0, 3), "b 3"),
+        (SimpleNamespace(rank=None), "b 224 224 3"),
+        ((8, 3), [8, 3]),
+        ((8, 3, 2, 2), ("b", 3, None, -1)),
+        ((8, 3), (8, ...)),
+        ((8, 3), ("b", "*rest")),
     ],
 )
 def test_shapes_that_fit(shape, pattern):
@@ -66,19 +66,29 @@ def test_shapes_that_fit(shape, pattern):
         ((5, 6), "n", "it has 2 dimensions, 1 expected"),
         ((5,), "a b ... c", "it has 1 dimensions, 3 or more expected"),
         ((3,), "", "it has 1 dimensions, 0 expected"),
+        ([SimpleNamespace(value=None), SimpleNamespace(value=3)], "b 4", "1 is 3, 4 expected"),
     ],
 )
 def test_shapes_that_do_not(shape, pattern, said):
-    assert said in str(wrong(shape, pattern))
+    assert said in wrong(shape, pattern)
 
 
 def test_the_error_says_what_came_and_what_was_expected():
-    error = wrong((8, 3, 224, 224), "b 224 224 3", dtype="float32", name="images")
-    assert str(error) == (
+    assert wrong((8, 3, 224, 224), "b 224 224 3", dtype="float32", name="images") == (
         "images came as (8, 3, 224, 224) float32 on gpu:0: dimension 1 is 3, 224 expected;"
         " dimension 3 is 224, 3 expected"
     )
-    assert isinstance(error, ValueError)
+    assert issubclass(gpuwhy.MismatchError, ValueError)
+
+
+@pytest.mark.parametrize(
+    "shape, error",
+    [(one, TypeError) for one in (8, 8.0, {"b": 1}, (8, 1.5), (8, (3, 4)))]
+    + [(one, ValueError) for one in ("a b-c", "... ...", "2.5", "* *x")],
+)
+def test_a_shape_that_is_none(shape, error):
+    with pytest.raises(error, match=r"shape|is no size|only one of"):
+        gpuwhy.expect(Tensor((8, 3)), shape)
 
 
 @pytest.mark.parametrize(
@@ -86,58 +96,20 @@ def test_the_error_says_what_came_and_what_was_expected():
     [("float64", "float32"), ("uint8", "float"), ("float16", ("float32", "float64"))],
 )
 def test_dtypes(came, wanted):
-    assert f"it is {came}, " in str(wrong(Tensor((2,), f"torch.{came}"), dtype=wanted))
-
-
-@pytest.mark.parametrize(
-    "shape", [(8, 3, 224, 224), [8, 3, 224, 224], ("b", 3, None, -1), (8, ...), ("b", "*rest")]
-)
-def test_a_tuple_is_a_shape(shape):
-    gpuwhy.expect(Tensor((8, 3, 224, 224)), shape)
-    assert "0 dimensions" in str(wrong((), shape))
-
-
-def test_a_shape_that_is_none():
-    for shape in (8, 8.0, {"b": 1}, (8, 1.5), (8, (3, 4))):
-        with pytest.raises(TypeError, match=r"shape|is no size, no name"):
-            gpuwhy.expect(Tensor((8, 3)), shape)
-
-
-def test_an_unknown_dtype_is_a_slip_of_the_caller():
+    assert f"it is {came}, " in wrong(Tensor((2,), f"torch.{came}"), dtype=wanted)
+    gpuwhy.expect(Tensor((1,)), dtype=(float, "float16"))
     with pytest.raises(ValueError, match="dtype='flaot32' is no dtype"):
         gpuwhy.expect(Tensor((2,)), dtype="flaot32")
-    for name in (
-        "float8_e4m3fn",
-        "torch.bfloat16",
-        "Half",
-        "complex64",
-        "bool",
-        "int4",
-        "str",
-        "<class 'numpy.float32'>",
-    ):
-        with contextlib.suppress(gpuwhy.MismatchError):
-            gpuwhy.expect(Tensor((2,)), dtype=name)
 
 
 def test_dtypes_of_any_framework_have_one_name():
-    class Tf:
-        name = "float32"
-
-    class Jnp:
-        dtype = Tf()
-
-    class Float32(float):
-        pass
-
-    Float32.__name__ = "float32"
-    names = [
-        dtype_name(x)
-        for x in ("torch.float32", "float32", Tf(), Jnp(), Float32, "half", "double", bool, float)
+    tensorflow = SimpleNamespace(name="float32")
+    written = ("torch.float32", "<class 'numpy.float32'>", tensorflow)
+    jax = SimpleNamespace(dtype=tensorflow)
+    assert {dtype_name(one) for one in (*written, jax, type("float32", (), {}))} == {"float32"}
+    assert [dtype_name(one) for one in ("half", "double", bool, float)] == [
+        *("float16", "float64", "bool", "float")
     ]
-    assert names == ["float32"] * 5 + ["float16", "float64", "bool", "float"]
-    gpuwhy.expect(Tensor((1,)), dtype=float)
-    gpuwhy.expect(Tensor((1,)), dtype=("float16", "float32"))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +117,6 @@ def test_dtypes_of_any_framework_have_one_name():
     [
         ("cuda:1", "gpu:1"),
         ("cuda", "gpu"),
-        ("cpu", "cpu"),
         ("cpu:0", "cpu"),
         ("/job:localhost/replica:0/task:0/device:GPU:2", "gpu:2"),
         ("/job:localhost/replica:0/task:0/device:CPU:0", "cpu"),
@@ -162,55 +133,18 @@ def test_devices():
     gpuwhy.expect(Tensor((1,)), device="gpu")
     gpuwhy.expect(Tensor((1,)), device="cuda:0")
     gpuwhy.expect(Tensor((1,), device=""), device="cuda:0")
-    assert "it is on cpu, cuda expected" in str(wrong(Tensor((1,), device="cpu"), device="cuda"))
-    assert "it is on gpu:0, cuda:1" in str(wrong(Tensor((1,)), device="cuda:1"))
+    assert "it is on cpu, cuda expected" in wrong(Tensor((1,), device="cpu"), device="cuda")
+    assert "it is on gpu:0, cuda:1" in wrong(Tensor((1,)), device="cuda:1")
     with pytest.raises(ValueError, match="write 'cpu'"):
         gpuwhy.expect(Tensor((1,)), device="toaster")
 
 
-def test_unknown_rank_fits_anything():
-    class Shape:
-        rank = None
-
-    gpuwhy.expect(Tensor(Shape()), "b 224 224 3")
-
-
-def test_dimension_objects_of_tensorflow_1():
-    class Dimension:
-        def __init__(self, value):
-            self.value = value
-
-    assert describe(Tensor([Dimension(None), Dimension(3)])).shape == (None, 3)
-    assert "dimension 1 is 3, 4 expected" in str(
-        wrong(Tensor([Dimension(None), Dimension(3)]), "b 4")
-    )
-
-
-def test_cuda_arrays_without_a_shape_attribute():
-    class Cuda:
-        __cuda_array_interface__ = {
-            "shape": (2, 3),
-            "typestr": "<f4",
-            "strides": (4, 8),
-            "version": 3,
-        }
-
-    came = describe(Cuda())
+def test_arrays_without_a_shape_attribute_and_what_is_no_array():
+    told = {"shape": (2, 3), "typestr": "<f4", "strides": (4, 8), "version": 3}
+    came = describe(SimpleNamespace(__cuda_array_interface__=told))
     assert (came.shape, came.dtype, came.device) == ((2, 3), "", "gpu")
-
-
-def test_what_is_no_array():
     with pytest.raises(TypeError, match="int has no shape"):
         gpuwhy.expect(3, "n")
-
-
-@pytest.mark.parametrize("pattern", ["a b-c", "... ...", "2.5", "*", "* *x"])
-def test_patterns_that_make_no_sense(pattern):
-    if pattern == "*":
-        gpuwhy.expect(Tensor((1,)), pattern)
-        return
-    with pytest.raises(ValueError, match=r"is no size|only one of"):
-        gpuwhy.expect(Tensor((1,)), pattern)
 
 
 def test_a_scope_binds_names_across_calls():
@@ -218,19 +152,15 @@ def test_a_scope_binds_names_across_calls():
         gpuwhy.expect(Tensor((2, 3)), "batch width")
         gpuwhy.expect(Tensor((2, 9)), "batch out")
         assert dims == {"batch": 2, "width": 3, "out": 9}
-        assert "dimension 0 (batch) is 5, but batch is 2" in str(wrong((5, 3), "batch width"))
+        assert "dimension 0 (batch) is 5, but batch is 2" in wrong((5, 3), "batch width")
         wrong((2, 3), "other 4")
         assert "other" not in dims, "a failed check binds nothing"
     gpuwhy.expect(Tensor((4, 3)), "batch m")
 
 
-def test_the_switch_in_the_environment():
-    code = "import gpuwhy\nprint(gpuwhy.expect(1, 'b'))"
-    import os
-
-    for value, said in (("0", "1"), ("off", "1")):
-        environ = {**os.environ, "GPUWHY_EXPECT": value}
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True
-        )
-        assert done.stdout.strip() == said
+@pytest.mark.parametrize("value", ["0", "off"])
+def test_the_switch_in_the_environment(value):
+    call = [sys.executable, "-c", "import gpuwhy\nprint(gpuwhy.expect(1, 'b'))"]
+    environ = {**os.environ, "GPUWHY_EXPECT": value}
+    done = subprocess.run(call, env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "1"

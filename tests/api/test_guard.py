@@ -15,26 +15,12 @@ from gpuwhy.api import note
 from gpuwhy.api.machine import judged
 from gpuwhy.api.suspects import suspicious, target
 from gpuwhy.facts.facts import Facts
-from tests.api.standins import (
-    ASSERT,
-    CUPY_OOM,
-    JAX_OOM,
-    NO_DRIVER,
-    ORT_OOM,
-    TF_OOM,
-    TORCH_OOM,
-    CupyOOM,
-    JaxError,
-    OrtError,
-    TfOOM,
-    TorchOOM,
-)
+from tests.api.standins import ASSERT, CUPY_OOM, JAX_OOM, NO_DRIVER, ORT_OOM, TF_OOM, TORCH_OOM
+from tests.api.standins import CupyOOM, JaxError, OrtError, TfOOM, TorchOOM
 
 quick = gpuwhy.guard(machine=False)
 
 
-def note_of(error: BaseException) -> str:
-    return note.noted(error)
 
 
 def raised(action) -> BaseException:
@@ -70,16 +56,11 @@ def test_a_gpu_error_carries_its_diagnosis(error, cause):
     got = raised(fail)
     assert got is error
     assert (got.args, type(got)) == (args, kind)
-    assert note_of(got).startswith("gpuwhy: ")
-    assert f"  {cause}" in note_of(got)
-    assert len(note_of(got).splitlines()) <= 14
+    assert note.noted(got).startswith("gpuwhy: ")
+    assert f"  {cause}" in note.noted(got)
+    assert len(note.noted(got).splitlines()) <= 14
 
 
-def test_the_note_says_what_to_do_and_why():
-    text = note_of(raised(lambda: quick(lambda: _raise(TorchOOM(TORCH_OOM)))()))
-    assert "Do this" in text
-    assert "Because" in text
-    assert "2.00 GiB" in text
 
 
 def _raise(error: BaseException):
@@ -88,14 +69,7 @@ def _raise(error: BaseException):
 
 @pytest.mark.parametrize(
     "error",
-    [
-        KeyError("cuda"),
-        ValueError("bad"),
-        KeyboardInterrupt(),
-        SystemExit(3),
-        GeneratorExit(),
-        ZeroDivisionError(),
-    ],
+    [KeyError("cuda"), ValueError("no such gpu in the price list"), KeyboardInterrupt(), SystemExit(3)],
     ids=repr,
 )
 def test_other_exceptions_are_untouched(error):
@@ -104,17 +78,8 @@ def test_other_exceptions_are_untouched(error):
     assert not hasattr(got, "__notes__")
 
 
-def test_an_error_that_only_looks_like_one_of_the_gpu_is_untouched():
-    got = raised(lambda: quick(lambda: _raise(ValueError("no such gpu in the price list")))())
-    assert not hasattr(got, "__notes__")
 
 
-def test_a_plain_exception_costs_microseconds():
-    error = ValueError("x" * 1000)
-    began = time.perf_counter()
-    for _ in range(1000):
-        quick.saw(error)
-    assert time.perf_counter() - began < 30
 
 
 def test_without_an_error_nothing_is_loaded():
@@ -152,8 +117,8 @@ def test_coroutines_are_guarded():
             raise TorchOOM(TORCH_OOM)
 
     assert asyncio.iscoroutinefunction(fail)
-    assert note_of(raised(lambda: asyncio.run(fail())))
-    assert note_of(raised(lambda: asyncio.run(block())))
+    assert note.noted(raised(lambda: asyncio.run(fail())))
+    assert note.noted(raised(lambda: asyncio.run(block())))
 
 
 def test_generators_pass_values_both_ways_and_are_guarded():
@@ -168,7 +133,7 @@ def test_generators_pass_values_both_ways_and_are_guarded():
 
     run = steps()
     assert (next(run), run.send("sent"), run.throw(LookupError())) == (1, "sent", "caught")
-    assert note_of(raised(lambda: next(run)))
+    assert note.noted(raised(lambda: next(run)))
 
 
 def test_a_stated_cause_notes_the_error_that_was_raised():
@@ -179,7 +144,7 @@ def test_a_stated_cause_notes_the_error_that_was_raised():
             raise ValueError("training failed") from error
 
     got = raised(quick(fail))
-    assert note_of(got)
+    assert note.noted(got)
     assert type(got.__cause__) is TorchOOM
     assert not hasattr(got.__cause__, "__notes__")
 
@@ -193,7 +158,7 @@ def test_an_error_while_handling_one_leaves_the_note_on_the_gpu_error():
 
     got = raised(quick(fail))
     assert not hasattr(got, "__notes__")
-    assert note_of(got.__context__)
+    assert note.noted(got.__context__)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="exception groups")
@@ -201,7 +166,7 @@ def test_a_member_of_a_group_is_noted():
     inner = TorchOOM(TORCH_OOM)
     group = ExceptionGroup("several", [ValueError("x"), inner])  # noqa: F821
     assert raised(quick(lambda: _raise(group))) is group
-    assert note_of(inner)
+    assert note.noted(inner)
 
 
 def test_chains_in_a_circle_end():
@@ -250,16 +215,15 @@ def test_the_machine_is_looked_at_for_a_limited_time(monkeypatch):
     began = time.monotonic()
     error = raised(gpuwhy.guard(seconds=0.2)(lambda: _raise(TorchOOM(TORCH_OOM))))
     assert time.monotonic() - began < 30
-    assert "memory.oom" in note_of(error), "the text alone then decides"
+    assert "memory.oom" in note.noted(error), "the text alone then decides"
 
 
 def test_a_look_is_used_again_for_a_while(monkeypatch):
     looks = []
 
     monkeypatch.setattr(note, "_seen", None)
-    monkeypatch.setattr(
-        note, "_look", lambda found: (looks.append(1), found.append(judged(Facts())))
-    )
+    look = lambda found: (looks.append(1), found.append(judged(Facts())))  # noqa: E731
+    monkeypatch.setattr(note, "_look", look)
     for _ in range(3):
         raised(gpuwhy.guard(lambda: _raise(TorchOOM(TORCH_OOM))))
     assert looks == [1]
@@ -289,11 +253,8 @@ def test_a_hook_that_calls_ours_in_turn_ends(fresh_hooks, monkeypatch, capsys):
     gpuwhy.guard.install()
     error = TorchOOM(TORCH_OOM)
     sys.excepthook(type(error), error, None)
-    assert (
-        capsys.readouterr().err.count("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has")
-        >= 1
-    )
-    assert note_of(error)
+    assert "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0" in capsys.readouterr().err
+    assert note.noted(error)
 
 
 def test_install_explains_uncaught_errors_and_uninstall_takes_it_back(fresh_hooks, monkeypatch):
@@ -306,7 +267,7 @@ def test_install_explains_uncaught_errors_and_uninstall_takes_it_back(fresh_hook
     error = TorchOOM(TORCH_OOM)
     sys.excepthook(type(error), error, None)
     assert seen == [(type(error), error, None)]
-    assert note_of(error)
+    assert note.noted(error)
     gpuwhy.guard.uninstall()
     assert sys.excepthook is mine
     assert threading.excepthook is before[1]
@@ -319,7 +280,7 @@ def test_install_explains_errors_of_threads(fresh_hooks, monkeypatch):
     thread = threading.Thread(target=_raise, args=(TorchOOM(TORCH_OOM),))
     thread.start()
     thread.join()
-    assert note_of(seen[0])
+    assert note.noted(seen[0])
 
 
 def test_a_hook_over_ours_is_left_alone(fresh_hooks):

@@ -159,7 +159,7 @@ def head(text: str) -> str:
     if not isinstance(one, dict):
         return ""
     one = one.get("structuredContent", one)
-    keys = " ".join(sorted(one.keys() - {"more"}))  # `more` is what mcp adds to an answer it cut
+    keys = " ".join(sorted(one.keys() - {"rest"}))  # `rest` is what mcp adds to an answer it cut
     schema = one.get("schema") or one.get("$schema") or "-"
     return f"json{' list' * many}: {schema}: {keys}".rstrip()
 

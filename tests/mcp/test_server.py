@@ -56,6 +56,12 @@ class Talk:
     def call(self, name, **arguments):
         return self.ask("tools/call", {"name": name, "arguments": arguments})
 
+    def text(self, name, **arguments) -> str:
+        return self.call(name, **arguments)["result"]["content"][0]["text"]
+
+    def read(self, uri):
+        return self.ask("resources/read", {"uri": uri})["result"]["contents"][0]["text"]
+
 
 @pytest.fixture
 def talk(monkeypatch):
@@ -64,14 +70,9 @@ def talk(monkeypatch):
 
 def test_the_handshake_agrees_on_a_version_and_later_ones_need_none(talk):
     one = talk()
-    known = one.ask(
-        "initialize", {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {}}
-    )["result"]
-    assert (known["protocolVersion"], known["serverInfo"]["name"]) == ("2025-03-26", "gpuwhy")
-    assert (
-        one.ask("initialize", {"protocolVersion": "1999-01-01"})["result"]["protocolVersion"]
-        == "2025-11-25"
-    )
+    for asked, agreed in (("2025-03-26", "2025-03-26"), ("1999-01-01", "2025-11-25")):
+        known = one.ask("initialize", {"protocolVersion": asked})["result"]
+        assert (known["protocolVersion"], known["serverInfo"]["name"]) == (agreed, "gpuwhy")
     found = one.ask("server/discover", STATELESS)["result"]
     assert found["supportedVersions"] == ["2026-07-28"]
     assert found["resultType"] == "complete"
@@ -83,30 +84,17 @@ def test_the_handshake_agrees_on_a_version_and_later_ones_need_none(talk):
 
 def test_tools_say_what_they_may_do_and_runs_are_offered_only_where_allowed(talk):
     tools = {one["name"]: one for one in talk().ask("tools/list")["result"]["tools"]}
-    assert set(tools) == {
-        "check",
-        "explain",
-        "plan",
-        "releases",
-        "code",
-        "lint",
-        "inspect",
-        "cause",
-        "fit",
-        "more",
-    }
+    offered = "check explain plan fit lint inspect releases code cause more"
+    assert list(tools) == offered.split()
     assert all(one["annotations"]["readOnlyHint"] for one in tools.values())
-    assert all(
-        one["outputSchema"]["type"] == "object" for name, one in tools.items() if name != "more"
-    )
+    del tools["more"]
+    assert all(one["outputSchema"]["type"] == "object" for one in tools.values())
     more = talk(allow_run=True).ask("tools/list")["result"]["tools"]
     assert "probe" in more[0]["inputSchema"]["properties"]
-    assert [one["name"] for one in more if not one["annotations"]["readOnlyHint"]] == [
-        "run",
-        "prove",
-    ]
+    running = [one["name"] for one in more if not one["annotations"]["readOnlyHint"]]
+    assert running == ["run", "prove"]
     assert "--allow-run" in talk().call("run", program=["true"])["error"]["message"]
-    assert "--allow-run" in talk().call("check", probe=True)["result"]["content"][0]["text"]
+    assert "--allow-run" in talk().text("check", probe=True)
     for tool in TOOLS:
         jsonschema.Draft202012Validator.check_schema(described(tool)["inputSchema"])
 
@@ -183,7 +171,8 @@ def test_a_value_never_becomes_an_option(tool):
 
 
 def test_the_command_gives_text_and_contract_and_the_rest_can_be_read(talk):
-    whole = {"schema": "gpuwhy.report/1", "causes": [], "facts": {"a": {"b": ["x" * 90] * 300}}}
+    whole = json.loads(as_json(explain("CUDA error: out of memory")))
+    whole["facts"] = {"a": {"b": ["x" * 90] * 300}}
     one = talk({"check": {"text": "✓ healthy\n" * 900, "values": whole}})
     found = one.call("check", folder="/", python="/x")["result"]
     assert one.asked == [Command(["check", "--python=/x", "--json"], "", "/")]
@@ -191,25 +180,19 @@ def test_the_command_gives_text_and_contract_and_the_rest_can_be_read(talk):
     assert text.startswith("✓ healthy\n")
     assert len(text) <= kept.TEXT + 100
     assert brief["facts"] == {}
-    name = brief["more"]["answer"]
+    jsonschema.validate(brief, described(TOOLS[0])["outputSchema"])  # as official clients do
+    name = brief["rest"]["answer"]
     assert text.endswith(f"answer {name})")
-    assert (
-        one.call("more", answer=name, part="facts.a.b.0")["result"]["content"][0]["text"]
-        == "x" * 90
-    )
-    first = one.call("more", answer=name, part="facts")["result"]["content"][0]["text"]
-    assert "goes on)" in first.splitlines()[-1]
-    missing = one.call("more", answer=name, part="nothing")["result"]["content"][0]["text"]
-    assert "there is schema" in missing
-    read = one.ask("resources/read", {"uri": f"gpuwhy://answer/{name}"})["result"]["contents"][0]
-    assert json.loads(read["text"])["facts"] == whole["facts"]
+    assert one.text("more", answer=name, part="facts.a.b.0") == "x" * 90
+    assert "goes on)" in one.text("more", answer=name, part="facts").splitlines()[-1]
+    assert "there is schema" in one.text("more", answer=name, part="nothing")
+    assert json.loads(one.read(f"gpuwhy://answer/{name}"))["facts"] == whole["facts"]
 
 
 def test_progress_goes_to_whom_asked_for_it(talk):
     one = talk({"code": {"text": "t", "values": {"schema": "gpuwhy.code/1"}}})
-    one.ask(
-        "tools/call", {"name": "code", "arguments": {"code": "1"}, "_meta": {"progressToken": "t"}}
-    )
+    params = {"name": "code", "arguments": {"code": "1"}, "_meta": {"progressToken": "t"}}
+    one.ask("tools/call", params)
     assert one.said[0]["params"] == {"progressToken": "t", "progress": 1, "message": "a step"}
     one.call("code", code="1")
     assert len(one.said) == 3
@@ -222,21 +205,11 @@ def test_a_command_that_fails_tells_its_complaint_without_secrets(talk, monkeypa
 
 
 def test_causes_are_resources(talk):
-    one = talk(
-        {
-            "cause": {
-                "schema": "gpuwhy.cause/1",
-                "causes": [{"id": "cudnn.missing", "title": "t"}],
-                "page": "# p",
-            }
-        }
-    )
+    rows = [{"id": "cudnn.missing", "title": "t"}]
+    one = talk({"cause": {"schema": "gpuwhy.cause/1", "causes": rows, "page": "# p"}})
     listed = one.ask("resources/list")["result"]["resources"]
     assert listed[0]["uri"] == "gpuwhy://cause/cudnn.missing"
-    assert (
-        one.ask("resources/read", {"uri": listed[0]["uri"]})["result"]["contents"][0]["text"]
-        == "# p"
-    )
+    assert one.read(listed[0]["uri"]) == "# p"
     assert one.asked[-1].argv == ["cause", "--json", "--", "cudnn.missing"]
     assert one.ask("resources/read", {"uri": "file:///etc/passwd"})["error"]["code"] == -32002
     assert one.ask("no/such")["error"]["code"] == -32601

@@ -78,7 +78,7 @@ def version(argv: list[str]) -> int:
 
 
 def _about() -> str:
-    from gpuwhy.knowledge.releases import headers
+    from gpuwhy.knowledge.releases import headers, projects
 
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     packed = os.path.isfile(f"{folder}/knowledge/data/status_codes.json.gz")
@@ -91,7 +91,8 @@ def _about() -> str:
         "python": f"{own}, {sys.executable}",
         "system": f"{platform.system()} {platform.machine()}, {' '.join(platform.libc_ver())}",
         "installed": f"{folder} ({kind})",
-        "knowledge": f"{count:,} releases, from files published up to {newest}",
+        "knowledge": f"{count:,} rows of {len(projects())} projects, from files published up to"
+        f" {newest}",
         "needs": ", ".join(f"{name} {_version(name)}" for name in NEEDED),
     }
     return "".join(f"  {name:<10} {text}\n" for name, text in rows.items())

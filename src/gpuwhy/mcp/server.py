@@ -262,7 +262,7 @@ class Server:
         text, left = kept.cut_text(found.text)
         if left or kept.size(brief) < kept.size(found.value):
             name = self._kept.keep({**found.value, "text": found.text})
-            brief = {**brief, "more": {"answer": name, "uri": ANSWERS + name}}
+            brief = {**brief, "rest": {"answer": name, "uri": ANSWERS + name}}
             text += f"\n(shortened; the rest: tool more, answer {name})"
         return {"content": [_text(text)], "structuredContent": brief, "isError": False}
 

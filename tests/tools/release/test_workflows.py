@@ -40,4 +40,3 @@ def test_the_verbose_version_says_how_old_the_knowledge_is():
     assert re.search(
         r"knowledge +[\d,]+ rows of \d+ projects, from files published up to 20\d\d-\d\d-\d\d\n", done.stdout
     )
-    assert "gpuwhy.report/1" in done.stdout
