@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuwhy.log.case import Done, Stated, Typed
-from gpuwhy.log.expressions import Expressions, names
+from gpuwhy.log.expressions import Expressions, names, says
 from gpuwhy.log.page import Page, group
 
 _E = Expressions("commands")
@@ -35,7 +35,7 @@ class Shell(NamedTuple):
 
 def commands_of(page: Page) -> Shell:
     """The commands that stand at a prompt, with what came of them."""
-    found = list(page.finditer(_E.says_prompt))[:LIMIT]
+    found = list(page.finditer(says("commands.prompt")))[:LIMIT]
     ends = [*(one.start() for one in found[1:]), len(page.text)]
     ran = tuple(
         Ran(
@@ -90,7 +90,7 @@ def done_of(page: Page, shell: Shell) -> tuple[Done, ...]:
         failed = _failed(ran.outcome)
         if not failed:
             out += _by_command(ran)
-    for found in page.finditer(_E.says_tried):
+    for found in page.finditer(says("commands.tried")):
         line = page.line(found.start())
         after = page.text[found.end() : found.end() + 160]
         helped = False if _E.helped.search(after) else None

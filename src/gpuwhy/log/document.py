@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from gpuwhy.log.expressions import Expression, Expressions
+from gpuwhy.log.expressions import Expressions
 
 _E = Expressions("document")
 
@@ -28,7 +28,6 @@ FIRST, LAST = 2, 4
 MOST = 1 << 15
 
 _MARGIN = " >|\"'"
-_CODE = Expression("document.code")
 _REMARK = ("#", "//", "*")
 ENTRIES, CHAPTERS = 2, 3
 
@@ -42,7 +41,7 @@ def is_document(text: str) -> bool:
     bare = [line.rstrip() for line in _E.quoted.sub(_as_remark, text).splitlines() if line.strip()]
     if sum(map(is_printed, bare)) > STRAY * len(bare):
         return False
-    coded = sum(bool(_CODE.match(line)) for line in bare)
+    coded = sum(bool(_E.code.match(line)) for line in bare)
     prose = _is_prose(text, bare) and not _complains(text, len(bare))
     return coded >= CODED * len(bare) or prose
 
@@ -138,7 +137,7 @@ def _is_prose(text: str, lines: Sequence[str]) -> bool:
 
 
 def _written(line: str) -> bool:
-    markup = line.startswith("  ") or bool(_CODE.match(line) or _E.markup.match(line))
+    markup = line.startswith("  ") or bool(_E.code.match(line) or _E.markup.match(line))
     return markup or len(_E.small.findall(line)) > 1
 
 

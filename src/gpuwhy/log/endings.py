@@ -11,10 +11,9 @@ from gpuwhy.log.ending import Ending, Kind
 from gpuwhy.log.expressions import Expressions, names
 from gpuwhy.log.lines import Line
 from gpuwhy.log.runtimes import WHOLE
-from gpuwhy.log.tone import SUCCEEDED, WELL, at_work, is_warning, series_ended_well
+from gpuwhy.log.tone import TONE, at_work, is_warning, series_ended_well
 from gpuwhy.log.tracebacks import (
-    LAUNCHED,
-    LOGGED,
+    TRACEBACKS,
     WIDE,
     Block,
     after_message,
@@ -159,10 +158,10 @@ def _well(found: Ending, lines: Sequence[str], done: int) -> Ending | None:
 
 def _ends_well(found: Ending, at: int, line: str) -> bool:
     """Whether the last line says that all went well; it may stand where a message could."""
-    if at >= found.last or (at >= found.line and SUCCEEDED.search(line)):
-        return bool(WELL.search(line))
+    if at >= found.last or (at >= found.line and TONE.succeeded.search(line)):
+        return bool(TONE.well.search(line))
     short = bool(found.stack) and at >= found.line and len(line) <= BRIEF
-    return short and bool(WELL.match(line))
+    return short and bool(TONE.well.match(line))
 
 
 def _left_behind(ending: Ending, lines: Sequence[str]) -> bool:
@@ -171,7 +170,7 @@ def _left_behind(ending: Ending, lines: Sequence[str]) -> bool:
     if ending.kind != "fatal" or whole:
         return False
     after = lines[ending.last : ending.last + 4 * LATEST]
-    return sum(bool(line.strip()) and not LOGGED.match(line) for line in after) >= LATEST
+    return sum(bool(line.strip()) and not TRACEBACKS.logged.match(line) for line in after) >= LATEST
 
 
 def _mark_outlived(found: Sequence[Block], lines: Sequence[str], busy: int) -> None:
@@ -328,7 +327,7 @@ def _last_own_line(lines: Sequence[str]) -> int:
 
 def _is_passing(line: str) -> bool:
     """Whether a line is a logger's or a launcher's."""
-    return bool(LOGGED.match(line) or LAUNCHED.match(line))
+    return bool(TRACEBACKS.logged.match(line) or TRACEBACKS.launched.match(line))
 
 
 def _status(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import Course
-from gpuwhy.log.expressions import Expressions, names, rows
+from gpuwhy.log.expressions import Expressions, entry, names
 from gpuwhy.log.match import Found
 
 _E = Expressions("follows")
@@ -25,7 +25,7 @@ class Follower:
     def __init__(self, course: Course, sets: Mapping[str, tuple[str, ...]]) -> None:
         self.ending, self.course = course.ending, course
         self.table = [
-            (tuple(row["by"]), _expanded(row["explains"], sets)) for row in rows("follows.follows")
+            (tuple(row["by"]), _expanded(row["explains"], sets)) for row in entry("follows.follows")
         ]
         self._known: dict[tuple[str, str], bool] = {}
         self.plugins = [

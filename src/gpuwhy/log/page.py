@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cache
 
-from gpuwhy.log.expressions import Expression
 from gpuwhy.log.scan import bounded, literals_of
 
 
@@ -24,27 +24,21 @@ class Page:
         number = bisect_right(self._starts, place)
         return number + self._skipped if self._head and number > self._head else number
 
-    def finditer(self, says: str | Expression) -> Iterator[re.Match[str]]:
+    def finditer(self, says: str) -> Iterator[re.Match[str]]:
         """The matches of an expression, case ignored, ^ and $ at every line."""
-        pattern = says if isinstance(says, str) else says.source
-        words = literals_of(pattern)
+        words = literals_of(says)
         if words and not any(word in self.lower for word in words):
             return
-        expression = _compiled(pattern)
-        yield from expression.finditer(self.text)
+        yield from _compiled(says).finditer(self.text)
 
-    def search(self, says: str | Expression) -> re.Match[str] | None:
+    def search(self, says: str) -> re.Match[str] | None:
         """The first match."""
         return next(self.finditer(says), None)
 
 
-_KNOWN: dict[str, re.Pattern[str]] = {}
-
-
+@cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    if pattern not in _KNOWN:
-        _KNOWN[pattern] = re.compile(bounded(pattern), re.IGNORECASE | re.MULTILINE)
-    return _KNOWN[pattern]
+    return re.compile(bounded(pattern), re.IGNORECASE | re.MULTILINE)
 
 
 def group(found: re.Match[str], name: str) -> str:

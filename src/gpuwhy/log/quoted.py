@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gpuwhy.log.document import is_printed, somebody_asks
-from gpuwhy.log.expressions import Expression, Expressions, names
+from gpuwhy.log.expressions import Expressions, names
 
 _E = Expressions("quoted")
 
@@ -106,7 +107,7 @@ def _discussed(text: str, lines: Sequence[str], there: Sequence[int]) -> Iterato
             yield at
 
 
-def _mostly(form: Expression, lines: Sequence[str], there: Sequence[int]) -> list[int]:
+def _mostly(form: re.Pattern[str], lines: Sequence[str], there: Sequence[int]) -> list[int]:
     """The lines of a form, where they are at least two, and half of the text."""
     found = [at for at in there if form.match(lines[at - 1])]
     return found if len(found) >= 2 and 2 * len(found) >= len(there) else []

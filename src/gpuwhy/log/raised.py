@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import Course, name_of
-from gpuwhy.log.expressions import Expression, Expressions, names, table
+from gpuwhy.log.expressions import Expressions, entry, names
 from gpuwhy.log.match import Found
 from gpuwhy.log.tracebacks import PYTHON, USER, owner_of
 from gpuwhy.log.words import FRAMEWORKS
@@ -21,13 +21,12 @@ from gpuwhy.log.words import FRAMEWORKS
 _E = Expressions("raised")
 
 MADE = names("raised.names_made")
-OWNERS = table("raised.table_owners")
+OWNERS: dict[str, str] = entry("raised.table_owners")
 NEAR = 5
 """How many frames from the raised one still tell what was being done."""
-ALWAYS = table("raised.table_always")
+ALWAYS: dict[str, str] = entry("raised.table_always")
 PLACES = names("raised.names_places")
 _LACKING = ("AttributeError", "ModuleNotFoundError", "ImportError")
-_FROM = Expression("raised.from")
 
 Made: TypeAlias = "tuple[str, dict[str, str]] | None"
 
@@ -73,7 +72,7 @@ def _of(ending: Ending) -> Iterator[Found]:
 
 def _shadowed(ending: Ending) -> Made:
     """A module that is not the one its name promises."""
-    if found := _FROM.search(ending.message):
+    if found := _E.from_file.search(ending.message):
         inside = _whose(found["path"]) != USER
         by_library = bool(ending.stack) and ending.stack[-1].owner != USER
         standard = found["name"] in _standard()

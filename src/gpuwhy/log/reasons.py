@@ -13,18 +13,10 @@ from gpuwhy.log.expressions import Expressions, names
 from gpuwhy.log.runtimes import WHOLE
 from gpuwhy.log.tracebacks import PYTHON, USER
 from gpuwhy.log.words import (
-    API,
-    BARELY,
-    BROKE,
     FRAMEWORKS,
-    GIVEN,
-    HARD,
-    LIBRARY,
-    NO_ROOM,
     OUTSIDERS,
-    QUOTED,
-    STACK,
     TOOLS,
+    WORDS,
     of_the_stack,
     says_stack_fails,
     spoken,
@@ -63,7 +55,7 @@ def in_gpu_code(ending: Ending) -> bool:
 
 def opaque(said: str) -> bool:
     """Whether words tell that something went wrong, and nothing of what."""
-    return bool(_E.opaque.search(said) or BARELY.match(said))
+    return bool(_E.opaque.search(said) or WORDS.barely.match(said))
 
 
 def by_users_call(ending: Ending) -> bool:
@@ -129,8 +121,8 @@ def _is_near(ending: Ending) -> bool:
 def _near_by_words(said: str, ending: Ending) -> bool:
     nobodys = ending.kind == "status" and not ending.type
     if ending.type in WHOLE or _E.by_tool.match(said) or nobodys:
-        said = GIVEN.sub("", said)
-    if API.search(said) or LIBRARY.search(said):
+        said = WORDS.given.sub("", said)
+    if WORDS.api.search(said) or WORDS.library.search(said):
         return True
     return says_stack_fails(said) and not _E.loads.search(said)
 
@@ -154,7 +146,7 @@ def _is_own(ending: Ending) -> bool:
 
 def _raised_own(ending: Ending) -> bool:
     cut_off = not ending.type and not ending.message
-    if cut_off or NO_ROOM.search(ending.message.partition("\n")[0]):
+    if cut_off or WORDS.no_room.search(ending.message.partition("\n")[0]):
         return False
     return all(_raised_alone(one) for one in (ending, *ending.chain) if one.kind == "exception")
 
@@ -166,12 +158,12 @@ def _fatal_alone(ending: Ending) -> bool:
     if in_gpu_code(ending):
         return False
     if "not found" in ending.message and ending.type not in WHOLE:
-        return not HARD.search(ending.message)
+        return not WORDS.hard.search(ending.message)
     cpp = "::" in ending.type and not _E.native.search(ending.type)
     if ending.type in ("panic", "assert", *WHOLE) or cpp:
         return _ended_alone(ending)
     by_tool = _E.by_tool.match(ending.message)
-    said = GIVEN.sub("", ending.message) if by_tool else ending.message
+    said = WORDS.given.sub("", ending.message) if by_tool else ending.message
     hollow = _E.hollow.search(ending.message.split("\n", 1)[0])
     plain = ending.type.isalpha() and ending.type != "terminate" and not _E.shaped.search(said)
     return plain and not hollow and _said_alone(said)
@@ -181,7 +173,7 @@ def _ended_alone(ending: Ending) -> bool:
     """Whether the last words of a runtime say something, and nothing of the stack."""
     said = _E.panicked.sub("", words_of(ending.message)).strip()
     if ending.type in WHOLE:
-        named = GIVEN.sub("", said).strip()
+        named = WORDS.given.sub("", said).strip()
         tells = bool(said) and not opaque(said.split("\n", 1)[0])
         return tells and (not named or _said_alone(named))
     least = 1 if _E.exact.match(ending.type) else WORDY
@@ -189,16 +181,16 @@ def _ended_alone(ending: Ending) -> bool:
 
 
 def _said_alone(message: str) -> bool:
-    return bool(message) and not STACK.search(spoken(message))
+    return bool(message) and not WORDS.stack.search(spoken(message))
 
 
 def _raised_alone(ending: Ending) -> bool:
     """Whether neither the message nor the place of an exception is of the GPU stack."""
     name = name_of(ending)
     if _outsiders(ending):
-        return _keyed(ending) or not HARD.search(spoken(QUOTED.sub("", ending.message)))
+        return _keyed(ending) or not WORDS.hard.search(spoken(WORDS.quoted.sub("", ending.message)))
     if name in PLAIN:
-        return _keyed(ending) or not HARD.search(spoken(ending.message))
+        return _keyed(ending) or not WORDS.hard.search(spoken(ending.message))
     if name == "CalledProcessError" and _E.builder.search(ending.message):
         return False
     if _asserted(ending) or (by_hand(ending) and not of_the_stack(ending.message)):
@@ -208,7 +200,7 @@ def _raised_alone(ending: Ending) -> bool:
         return top not in FRAMEWORKS and "pywrap" not in module["name"]
     said = _E.unsaid.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
     hands_on = name in STATUSES and _E.opaque.search(said.strip()) is not None
-    if STACK.search(said) or hands_on:
+    if WORDS.stack.search(said) or hands_on:
         return False
     return elsewhere(ending) or (_telling(ending, said) and not _at_the_gpu(ending.frame))
 
@@ -252,6 +244,6 @@ def _asserted(ending: Ending) -> bool:
     if not ending.message and "is not None" in code:
         return False  # it says that something before it failed
     asserted = _E.condition.search(code) or (frame is None and ending.message.startswith("assert "))
-    said = QUOTED.sub("", ending.message)
+    said = WORDS.quoted.sub("", ending.message)
     asks = _E.calls.search(_E.variables.sub("", f"{code} {said}"))
-    return bool(asserted) and not (asks or (HARD.search(said) and BROKE.search(said)))
+    return bool(asserted) and not (asks or (WORDS.hard.search(said) and WORDS.broke.search(said)))

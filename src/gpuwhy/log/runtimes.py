@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gpuwhy.log.expressions import Expressions, rows
+from gpuwhy.log.expressions import Expressions, entry
 
 _E = Expressions("runtimes")
 
@@ -28,7 +28,7 @@ class Runtime(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     whole: bool = True  # a whole program ends so
 
 
-RUNTIMES = tuple(msgspec.convert(one, Runtime) for one in rows("runtimes.runtime"))
+RUNTIMES = tuple(msgspec.convert(one, Runtime) for one in entry("runtimes.runtime"))
 WHOLE = frozenset(one.name for one in RUNTIMES if one.whole)
 """Those that end a whole program."""
 

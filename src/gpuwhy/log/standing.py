@@ -31,7 +31,7 @@ from gpuwhy.log.reasons import (
 from gpuwhy.log.tracebacks import PYTHON, USER
 from gpuwhy.log.words import (
     FRAMEWORKS,
-    KIN,
+    WORDS,
     names_library,
     stack_named,
     stack_prints,
@@ -229,7 +229,7 @@ def _is_plainly_anothers(ending: Ending, one: Found) -> bool:
 def _is_of_kin(frame: Frame, anybodys: bool) -> bool:
     """Whether a frame is of a package; for anybody's words, of one that stands on the stack."""
     package = frame.owner not in (USER, PYTHON)
-    return package and (not anybodys or bool(KIN.search(frame.owner)))
+    return package and (not anybodys or bool(WORDS.kin.search(frame.owner)))
 
 
 def _free(messages: Sequence[Found]) -> None:

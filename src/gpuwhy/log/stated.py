@@ -10,7 +10,7 @@ from gpuwhy.causes.load import Catalogue
 from gpuwhy.log.case import Case, GpuProcess, NamedGpu, Os, Release, Stated
 from gpuwhy.log.commands import Shell, commands_of, done_of, variables_of
 from gpuwhy.log.endings import Course
-from gpuwhy.log.expressions import Expression, Expressions, names, table
+from gpuwhy.log.expressions import Expressions, entry, names, says
 from gpuwhy.log.memory import figures_of, size_of
 from gpuwhy.log.message import Message, Standing
 from gpuwhy.log.page import Page, group
@@ -19,13 +19,13 @@ from gpuwhy.log.raised import OWNERS
 
 _E = Expressions("stated")
 
-VERSIONS = table("stated.table_versions")
-ALIASES = table("stated.table_aliases")
+VERSIONS: dict[str, str] = entry("stated.table_versions")
+ALIASES: dict[str, str] = entry("stated.table_aliases")
 FRAMEWORKS = ("torch", "tensorflow", "jax", "onnxruntime", "cupy")
-OF_FAMILY = table("stated.table_of_family")
-PARTS = table("stated.table_parts")
+OF_FAMILY: dict[str, str] = entry("stated.table_of_family")
+PARTS: dict[str, str] = entry("stated.table_parts")
 SHARED = names("stated.names_shared")
-WORDS = table("stated.table_frameworks")
+WORDS: dict[str, str] = entry("stated.table_frameworks")
 LIMIT = 40
 """How many values of one kind are kept."""
 
@@ -54,9 +54,9 @@ def case_of(
         processes=_processes(page, messages),
         memory=figures_of(page, messages),
         variables=variables_of(page, shell),
-        libraries=_values(page, _E.says_library),
+        libraries=_values(page, says("stated.library")),
         files=_files(messages),
-        ports=tuple(Stated(int(one.value), one.line) for one in _values(page, _E.says_port)),
+        ports=tuple(Stated(int(one.value), one.line) for one in _values(page, says("stated.port"))),
         ranks=tuple(Stated(rank, line) for rank, line in course.ranks),
         commands=shell.commands,
         done=done_of(page, shell),
@@ -139,10 +139,10 @@ def _packages(page: Page, messages: Sequence[Message]) -> tuple[Release, ...]:
 
 def _listed(page: Page) -> Iterator[tuple[str, str, int]]:
     """The packages of listings, of installers' last words, of attributes and names of wheels."""
-    for pattern in (_E.says_shown, _E.says_package, _E.says_attribute, _E.says_wheel):
-        for one in page.finditer(pattern):
+    for kind in ("shown", "package", "attribute", "wheel"):
+        for one in page.finditer(says(f"stated.{kind}")):
             yield group(one, "name"), group(one, "version"), page.line(one.start())
-    for one in page.finditer(_E.says_installed):
+    for one in page.finditer(says("stated.installed")):
         line = page.line(one.start())
         for each in (one["list"] or "").split():
             if part := _E.listed.match(each):
@@ -172,7 +172,7 @@ def _frameworks(
         if name in versions:
             named.setdefault(name, versions[name].line)
     if not named:
-        found = [(name, one) for name, says in WORDS.items() if (one := page.search(says))]
+        found = [(name, one) for name, words in WORDS.items() if (one := page.search(words))]
         named = {name: page.line(one.start()) for name, one in found if len(found) == 1}
     return tuple(
         Release(name, versions[name].version if name in versions else "", line)
@@ -185,8 +185,8 @@ def _spoken(messages: Sequence[Message], course: Course) -> Iterator[tuple[str, 
     for one in messages:
         if one.role not in ("error", "echo") or one.standing is Standing.QUOTED:
             continue
-        for name, says in WORDS.items():
-            if re.search(says, one.text, re.IGNORECASE):
+        for name, words in WORDS.items():
+            if re.search(words, one.text, re.IGNORECASE):
                 yield name, one.line
         if one.id.startswith(SHARED):
             yield "tensorflow", one.line
@@ -200,11 +200,11 @@ def _gpus(page: Page) -> tuple[NamedGpu, ...]:
     """The GPUs that are named; each name once, in the order of the text."""
     named: dict[str, int] = {}
     rows = [
-        one for pattern in (_E.says_gpu_row, _E.says_gpu_list) for one in page.finditer(pattern)
+        one for kind in ("gpu_row", "gpu_list") for one in page.finditer(says(f"stated.{kind}"))
     ]
-    for found in rows or page.finditer(_E.says_gpu_named):
+    for found in rows or page.finditer(says("stated.gpu_named")):
         named.setdefault(" ".join(found["name"].split()), page.line(found.start()))
-    stated = page.search(_E.says_capability)
+    stated = page.search(says("stated.capability"))
     capability = group(stated, "value") if stated else ""
     gpus = list(_known(named))
     if not gpus and stated:
@@ -233,19 +233,19 @@ def _known(named: dict[str, int]) -> Iterator[NamedGpu]:
 def _processes(page: Page, messages: Sequence[Message]) -> tuple[GpuProcess, ...]:
     """The processes that hold memory of a GPU."""
     found: dict[int, GpuProcess] = {}
-    for one in page.finditer(_E.says_process):
+    for one in page.finditer(says("stated.process")):
         pid, held = int(one["pid"]), int(one["held"]) << 20
         found.setdefault(pid, GpuProcess(pid, one["name"], held, page.line(one.start())))
-    for one in page.finditer(_E.says_holder):
+    for one in page.finditer(says("stated.holder")):
         pid = int(group(one, "pid"))
         held = size_of(group(one, "held")) or 0
         found.setdefault(pid, GpuProcess(pid, "", held, page.line(one.start())))
     return tuple(found.values())[:LIMIT]
 
 
-def _values(page: Page, pattern: Expression) -> tuple[Stated[str], ...]:
+def _values(page: Page, says: str) -> tuple[Stated[str], ...]:
     found: dict[str, int] = {}
-    for one in page.finditer(pattern):
+    for one in page.finditer(says):
         found.setdefault(group(one, "value"), page.line(one.start()))
     return tuple(Stated(value, line) for value, line in list(found.items())[:LIMIT])
 

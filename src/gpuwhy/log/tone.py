@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.log.expressions import Expression, Expressions
+from gpuwhy.log.expressions import Expressions
 
-_E = Expressions("tone")
-
-_LEVEL = r"^[^\w\n]{0,3}(?:\d[\d:., TZ-]{7,40}[^\w\n]{0,3})?"
+_E = TONE = Expressions("tone")
 
 
 def is_warning(line: str) -> bool:
@@ -24,8 +22,6 @@ def denies(line: str) -> bool:
     return bool(_E.denies.search(line))
 
 
-WELL = Expression("tone.well")
-SUCCEEDED = Expression("tone.succeeded")
 WORDY = 300
 """Characters of a line that tells of work."""
 

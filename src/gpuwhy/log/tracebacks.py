@@ -9,22 +9,17 @@ import msgspec
 from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending, Frame, Kind
-from gpuwhy.log.expressions import Expression, Expressions, table
+from gpuwhy.log.expressions import Expressions, entry
 from gpuwhy.log.runtimes import runtime_end
 from gpuwhy.log.tone import at_work
 
-_E = Expressions("tracebacks")
+_E = TRACEBACKS = Expressions("tracebacks")
 
 MESSAGE, FRAMES = 30, 200
 """How many lines of a message, and how many frames of one traceback, are kept."""
 WIDE = 2000
 USER, PYTHON = "user", "python"
-SIGNALS = table("tracebacks.table_signals")
-
-LOGGED = Expression("tracebacks.logged")
-LAUNCHED = Expression("tracebacks.launched")
-STATUS_LINE = Expression("tracebacks.status_line")
-_RAISE = Expression("tracebacks.raise")
+SIGNALS: dict[str, str] = entry("tracebacks.table_signals")
 
 
 def owner_of(file: str) -> str:
@@ -70,7 +65,7 @@ def below_a_note(lines: Sequence[str], at: int) -> bool:
     return _below(_E.note, lines, at)
 
 
-def _below(words: Expression, lines: Sequence[str], at: int) -> bool:
+def _below(words: re.Pattern[str], lines: Sequence[str], at: int) -> bool:
     """Whether a traceback stands below a line with such words."""
     header = _E.header.search(lines[at])
     if header is None or header[0].startswith("Original"):
@@ -202,7 +197,9 @@ def _message(lines: Sequence[str], at: int, begun: str) -> tuple[str, int]:
         if _ends_message(lines[after]) or _work_begins(lines, after):
             break
         after += 1
-    while after > at + 1 and (not lines[after - 1].strip() or STATUS_LINE.match(lines[after - 1])):
+    while after > at + 1 and (
+        not lines[after - 1].strip() or _E.status_line.match(lines[after - 1])
+    ):
         after -= 1
     return "\n".join([begun, *lines[at + 1 : after]]).strip()[:WIDE], after
 
@@ -228,8 +225,8 @@ def _ends_message(line: str) -> bool:
         or _E.fatal.match(bare)
         or _E.threw.match(bare)
         or _E.signal.match(bare)
-        or LOGGED.match(line)
-        or LAUNCHED.match(line)
+        or _E.logged.match(line)
+        or _E.launched.match(line)
         or _E.below_jax.match(line)
         or (not line.startswith((" ", "\t")) and _E.raised.match(line))
     )

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from gpuwhy.log.expressions import Expression, Expressions, names
+from gpuwhy.log.expressions import Expressions, names
 
-_E = Expressions("words")
+_E = WORDS = Expressions("words")
 
 FRAMEWORKS = frozenset(names("words.names_frameworks"))
 OUTSIDERS = frozenset(names("words.names_outsiders"))
 TOOLS = frozenset(names("words.names_tools"))
-KIN = Expression("words.kin")
-HARD = Expression("words.hard")
-STACK = Expression("words.stack")
-API = Expression("words.api")
-LIBRARY = Expression("words.library")
-QUOTED = Expression("words.quoted")
-GIVEN = Expression("words.given")
-BARELY = Expression("words.barely")
-BROKE = Expression("words.broke")
-NO_ROOM = Expression("words.no_room")
 
 
 def spoken(message: str) -> str:
@@ -31,7 +21,7 @@ def spoken(message: str) -> str:
 
 def words_of(message: str) -> str:
     """What a message says, without names of other files, and places in sources."""
-    said = QUOTED.sub(lambda found: "" if _is_data(found[0]) else found[0], message)
+    said = _E.quoted.sub(lambda found: "" if _is_data(found[0]) else found[0], message)
     return _E.placed.sub("", said)
 
 
@@ -42,29 +32,29 @@ def _is_data(quoted: str) -> bool:
 def stack_prints(text: str) -> bool:
     """Whether words of the GPU stack, a framework or a library stand there, not as file names."""
     said = _E.identifier.sub("", words_of(text))
-    return bool(API.search(said) or _E.speakers.search(said) or _E.installed.search(text))
+    return bool(_E.api.search(said) or _E.speakers.search(said) or _E.installed.search(text))
 
 
 def stack_named(text: str) -> bool:
     """Whether any word stands there that may be meant of the GPU stack."""
-    named = STACK.search(words_of(text)) or _E.installed.search(text)
+    named = _E.stack.search(words_of(text)) or _E.installed.search(text)
     return bool(named) or "tensor" in text.lower()
 
 
 def names_library(text: str) -> bool:
     """Whether a library or a compiler of the stack is named: words that mean nothing else."""
-    return bool(LIBRARY.search(text))
+    return bool(_E.library.search(text))
 
 
 def says_stack_fails(said: str) -> bool:
     """Whether words of the stack are said to miss, refuse or need something."""
-    return bool(STACK.search(said) and _E.missed.search(said))
+    return bool(_E.stack.search(said) and _E.missed.search(said))
 
 
 def of_the_stack(said: str) -> bool:
     """Whether words that somebody wrote himself tell of a failure of the stack."""
-    if _E.status.search(said) or API.search(said) or NO_ROOM.search(said):
+    if _E.status.search(said) or _E.api.search(said) or _E.no_room.search(said):
         return True
     words = spoken(_E.place.sub("", said))
-    wrong = any(one.search(words) for one in (BROKE, _E.missed, _E.wrong))
-    return bool(HARD.search(words)) and wrong
+    wrong = any(one.search(words) for one in (_E.broke, _E.missed, _E.wrong))
+    return bool(_E.hard.search(words)) and wrong

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from gpuwhy.log.expressions import Expressions
-from gpuwhy.log.tracebacks import STATUS_LINE
+from gpuwhy.log.tracebacks import TRACEBACKS
 
 _E = Expressions("wrap")
 
@@ -35,7 +35,7 @@ def as_one_line(text: str) -> str:
 
 
 def _stands_alone(line: str) -> bool:
-    return bool(_E.alone.match(line) or STATUS_LINE.match(line))
+    return bool(_E.alone.match(line) or TRACEBACKS.status_line.match(line))
 
 
 def _cut(lines: Sequence[str]) -> str:
