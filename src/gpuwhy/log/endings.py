@@ -17,7 +17,6 @@ from gpuwhy.log.tracebacks import (
     WIDE,
     Block,
     after_message,
-    below_a_note,
     blocks,
 )
 
@@ -28,7 +27,6 @@ LATEST = 6
 BRIEF = 40
 """Characters of a line that ends a program in a word."""
 _CARRIERS = names("endings.names_carriers")
-_REMOTE = ("RemoteTraceback", "_RemoteTraceback")
 LAUNCHERS = names("endings.names_launchers")
 
 
@@ -38,7 +36,6 @@ class Course(NamedTuple):
     ending: Ending = Ending()
     outlived: tuple[Ending, ...] = ()  # exceptions that were written down
     logged: tuple[tuple[int, int], ...] = ()  # their lines
-    ignored: tuple[tuple[int, int], ...] = ()  # lines of exceptions that Python ignored
     busy: int = 0  # the last line but one that tells of work going on
     one_run: bool = False  # the exit code is known: the text is of one run
     ranks: tuple[tuple[str, int], ...] = ()  # processes of a job that failed, and their lines
@@ -46,10 +43,6 @@ class Course(NamedTuple):
     def is_logged(self, line: int) -> bool:
         """Whether a line is of an exception that was written down, or the line above it."""
         return any(first - 1 <= line <= last for first, last in self.logged)
-
-    def is_ignored(self, line: int) -> bool:
-        """Whether a line is of an exception that Python says to have ignored."""
-        return any(first <= line <= last for first, last in self.ignored)
 
 
 def course_of(lines: Sequence[Line], exit_code: int | None = None, signal: str = "") -> Course:
@@ -62,7 +55,6 @@ def course_of(lines: Sequence[Line], exit_code: int | None = None, signal: str =
     found = _found(lines, text, exit_code is not None, busy)
     past = [one.ending for one in found if one.logged]
     logged = tuple((one.first, one.last) for one in past)
-    ignored = tuple((one.ending.first - 1, one.ending.last) for one in found if one.ignored)
     linked = _linked(found)
     ending = _last(linked, exit_code, signal)
     ranks = tuple({one.rank: one.line for one in (ending, *linked) if one.rank}.items())
@@ -70,7 +62,7 @@ def course_of(lines: Sequence[Line], exit_code: int | None = None, signal: str =
     if exit_code is None and not signal:
         well = _well(ending, text, done)
         if well is not None:
-            return _numbered(Course(well, tuple(past), logged, ignored), lines)
+            return _numbered(Course(well, tuple(past), logged), lines)
     if ending.kind in ("none", "exit") and not is_relayed(ending):
         said = _status(text, [_printed(one) for one in lines], logged, busy)
         ending = said or _silent(ending, text)
@@ -80,7 +72,7 @@ def course_of(lines: Sequence[Line], exit_code: int | None = None, signal: str =
         ending = replace(ending, exit_code=root[1])
     if root and root[0] and not ending.rank:
         ending = replace(ending, rank=root[0])
-    course = Course(ending, tuple(past), logged, ignored, busy, exit_code is not None, ranks)
+    course = Course(ending, tuple(past), logged, busy, exit_code is not None, ranks)
     return _numbered(course, lines)
 
 
@@ -158,7 +150,7 @@ def _well(found: Ending, lines: Sequence[str], done: int) -> Ending | None:
 
 def _ends_well(found: Ending, at: int, line: str) -> bool:
     """Whether the last line says that all went well; it may stand where a message could."""
-    if at >= found.last or (at >= found.line and TONE.succeeded.search(line)):
+    if at >= found.last:
         return bool(TONE.well.search(line))
     short = bool(found.stack) and at >= found.line and len(line) <= BRIEF
     return short and bool(TONE.well.match(line))
@@ -166,7 +158,7 @@ def _ends_well(found: Ending, at: int, line: str) -> bool:
 
 def _left_behind(ending: Ending, lines: Sequence[str]) -> bool:
     """Whether so much was printed after a program's last word that it was none."""
-    whole = ending.type in ("terminate", "panic", *WHOLE) or "::" in ending.type
+    whole = ending.type in ("terminate", "panic", *WHOLE)
     if ending.kind != "fatal" or whole:
         return False
     after = lines[ending.last : ending.last + 4 * LATEST]
@@ -175,32 +167,11 @@ def _left_behind(ending: Ending, lines: Sequence[str]) -> bool:
 
 def _mark_outlived(found: Sequence[Block], lines: Sequence[str], busy: int) -> None:
     """Mark the exceptions that the program says to have outlived, or printed and worked on."""
-    for at, block in enumerate(found):
+    for block in found:
         ending = block.ending
-        exception = ending.kind == "exception"
-        bare = exception and not ending.stack and not block.tie and ending.line < busy
+        bare = ending.kind == "exception" and not ending.stack and ending.line < busy
         said = block.perhaps and any(line.strip() for line in lines[after_message(lines, ending) :])
-        worked = exception and _worked_between(block, found[at + 1 :], lines)
-        block.logged = block.logged or said or worked or bare
-    _unmark_the_end(found, lines)
-
-
-def _worked_between(block: Block, later: Sequence[Block], lines: Sequence[str]) -> bool:
-    """Whether work goes on between a traceback and a later one that is not raised from it."""
-    after = next((one for one in later if not one.tie and one.ending.kind == "exception"), None)
-    if after is None or after.ending.rank != block.ending.rank:
-        return False
-    return any(map(at_work, lines[block.ending.last : after.ending.first - 1]))
-
-
-def _unmark_the_end(found: Sequence[Block], lines: Sequence[str]) -> None:
-    """An exception below a logger's note that is the last thing in the text ended the program."""
-    first = next((at for at in range(len(found) - 1, -1, -1) if not found[at].tie), -1)
-    if first < 0 or not below_a_note(lines, found[first].ending.first - 1):
-        return
-    if all(not line.strip() or _is_passing(line) for line in lines[found[-1].ending.last :]):
-        for block in found[first:]:
-            block.logged = False
+        block.logged = block.logged or said or bare
 
 
 def _busy(lines: Sequence[str]) -> int:
@@ -232,20 +203,11 @@ def _linked(found: Sequence[Block]) -> list[Ending]:
 
 def _hands_over(outer: Ending, inner: Ending) -> bool:
     """Whether an exception ends with the announcement of another one, which stands below it."""
-    if outer.message.endswith("raised:"):
-        return inner.kind == "exception" and inner.first - outer.last <= 1
-    if name_of(outer) in _REMOTE and not outer.message.strip('" '):
-        return inner.kind == "exception"
-    close = inner.first - outer.last <= 2
-    return outer.message.endswith("error:") and bool(inner.stack) and close
+    return outer.message.endswith("error:") and bool(inner.stack)
 
 
 def _caused(inner: Ending, outer: Ending) -> Ending:
     """`raise … from …`: the first decides, the second is what it was wrapped in."""
-    if name_of(inner) in _REMOTE:
-        return replace(
-            outer, stack=inner.stack or outer.stack, first=inner.first, chain=inner.chain
-        )
     wrappers = (outer.type, *outer.wrappers, *inner.wrappers)
     return replace(inner, last=outer.last, wrappers=wrappers, chain=inner.chain)
 
@@ -303,7 +265,7 @@ def _last_spoken(spoken: Sequence[Ending], one_run: bool) -> Ending:
 
 def _missed_a_peer(one: Ending) -> bool:
     """Whether it only tells that another process is gone, or that nothing came from it."""
-    return bool(_E.peer.search(one.message)) or (name_of(one) == "Empty" and not one.message)
+    return bool(_E.peer.search(one.message))
 
 
 def _signalled(real: Sequence[Ending], signal: str) -> Ending:
@@ -396,14 +358,10 @@ def _numbered(course: Course, lines: Sequence[Line]) -> Course:
             chain=tuple(map(ending, one.chain)),
         )
 
-    def ranges(some: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-        return tuple((number(first), number(last)) for first, last in some)
-
     return Course(
         ending(course.ending),
         tuple(map(ending, course.outlived)),
-        ranges(course.logged),
-        ranges(course.ignored),
+        tuple((number(first), number(last)) for first, last in course.logged),
         number(course.busy),
         course.one_run,
         tuple((rank, number(line)) for rank, line in course.ranks),

@@ -15,7 +15,6 @@ PLAINLY, DEPTHS = 0.9, 3
 """Which part of a file of settings is settings, and how deep they are nested."""
 CODES = 4
 """Numbers explained one below the other: nobody prints so many ends of one program."""
-LISTING = "Collecting environment information"
 
 
 def genre_of(text: str, printed: bool) -> Genre:

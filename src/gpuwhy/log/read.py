@@ -12,7 +12,7 @@ from gpuwhy.log.decode import BINARY, Decoder, decoded
 from gpuwhy.log.document import is_printed
 from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import course_of
-from gpuwhy.log.genre import LISTING, genre_of
+from gpuwhy.log.genre import genre_of
 from gpuwhy.log.lines import Line, lines_of, plain, unmarked, unprefixed
 from gpuwhy.log.log import Genre, Log
 from gpuwhy.log.match import Found, Rows, rows_of
@@ -157,8 +157,6 @@ class Reader:
             lines=parts.last_number,
             genre=genre,
             form=parts.form,
-            listing=LISTING in parts.words,
-            names_gpu=any(one.id.startswith("told.gpu") for one in messages),
         )
         placed = stand(messages, course, text, self.catalogue.sets)
         stated = tuple(_as_message(one) for one in placed)

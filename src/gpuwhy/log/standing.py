@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gpuwhy.log.ending import Ending, Frame
+from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import Course, is_relayed, name_of
 from gpuwhy.log.expressions import Expressions, names
 from gpuwhy.log.follows import Follower, is_within
@@ -18,20 +18,10 @@ from gpuwhy.log.match import Found
 from gpuwhy.log.message import Standing
 from gpuwhy.log.quoted import Form
 from gpuwhy.log.raised import raised
-from gpuwhy.log.reasons import (
-    PLAIN,
-    by_hand,
-    by_outsider,
-    by_users_call,
-    compared,
-    elsewhere,
-    is_foreign,
-    opaque,
-)
+from gpuwhy.log.reasons import PLAIN, elsewhere, is_foreign, opaque
 from gpuwhy.log.tracebacks import PYTHON, USER
 from gpuwhy.log.words import (
     FRAMEWORKS,
-    WORDS,
     names_library,
     stack_named,
     stack_prints,
@@ -52,8 +42,6 @@ class Text(NamedTuple):
     lines: int
     genre: str
     form: Form
-    listing: bool = False  # an environment's report
-    names_gpu: bool = False
 
 
 def stand(
@@ -90,14 +78,12 @@ def _mark_quoted(messages: Sequence[Found], form: Form) -> None:
     for one in messages:
         if one.role not in FAILS or one.observed is not None:
             continue
-        one.quoted |= form.over or collected or one.line in form.hits
+        one.quoted |= collected or one.line in form.hits
 
 
 def _is_collection(messages: Sequence[Found], form: Form) -> bool:
     """Whether all that failed stands in rows, and several of them tell of different parts."""
     failing = [one for one in messages if one.role in FAILS and one.family not in _VAGUE]
-    if len({one.id for one in failing if one.family == "cuda"}) >= 4:
-        return True  # no program has so many statuses one after another
     several = len({one.family for one in failing}) > 1 and len({one.line for one in failing}) > 1
     return several and all(one.line in form.rows for one in failing)
 
@@ -106,8 +92,7 @@ _VAGUE = ("title", "python")
 
 
 def _says(one: Found) -> bool:
-    plain = one.family == "title" or one.id == FOREIGN
-    return one.role == "error" and not one.quoted and not plain
+    return one.role == "error" and not one.quoted and one.family != "title"
 
 
 # ---------------------------------------------------------------- what the program outlived
@@ -120,33 +105,21 @@ def _is_mild(one: Found, course: Course) -> bool:
 
 def _outlived(one: Found, course: Course) -> bool:
     """Whether a program printed it and worked on: it is of no exception that was raised."""
-    late = max(one.line, one.last) < course.busy
-    return one.role in FAILS and late and not is_within(one, course.ending)
+    return one.role in FAILS and max(one.line, one.last) < course.busy
 
 
 def _name_call(one: Found, ending: Ending) -> None:
     """A status gets the call that returned it, where the program names that before it."""
     named = ending.kind == "status" and ending.type and is_within(one, ending)
-    if named and one.family == "cuda" and not one.fields.get("call"):
+    if named and one.family == "cuda":
         one.fields = {**one.fields, "call": ending.type}
 
 
 # ---------------------------------------------------------------- what the ending has no link to
 
-_SENT = names("standing.names_sent")
 _UNSILENCED = ("shadow", "waits", "remark", "refused")
 _KNOWN = names("standing.names_known")
 _OTHERS = names("standing.names_others")
-_ANYBODYS = names("standing.names_anybodys_inside")
-
-
-def _stays(one: Found, ending: Ending) -> bool:
-    return is_within(one, ending) or _is_unsilenced(one)
-
-
-def _is_unsilenced(one: Found) -> bool:
-    """Whether no ending after it makes it another matter."""
-    return one.family in _UNSILENCED or bool(_E.fatal.match(one.text))
 
 
 def _speaks(one: Found) -> bool:
@@ -156,89 +129,42 @@ def _speaks(one: Found) -> bool:
 def _is_unlinked(one: Found, course: Course) -> bool:
     """Whether a line is source text in a traceback, or came before an ending of another matter."""
     ending = course.ending
-    if _is_unsilenced(one):
+    if one.family in _UNSILENCED:
         return one.family == "remark" and ending.own and bool(ending.stack)
-    ignored = one.family in _VAGUE and course.is_ignored(one.line)
-    return ignored or _led_nowhere(one, course)
-
-
-def _led_nowhere(one: Found, course: Course) -> bool:
-    ending, inside = course.ending, is_within(one, course.ending)
-    fails = one.role in FAILS
-    if one.warning and ending.kind == "signal" and ending.type in _SENT and not inside:
-        return fails
-    if fails and _in_the_stack(one, ending):
-        return not _wordless(ending, one.line)
+    if one.role in FAILS and ending.first <= one.line < ending.line and not one.last:
+        # it stands in the source text that a traceback shows: all that is told where no word is
+        return bool(ending.message) or ending.line - one.line > 2
     if _outlived(one, course) and (ending.kind in ("exception", "fatal") or one.family == "title"):
         return True
-    return _unlinked_within(one, ending) if inside else _unlinked_before(one, ending)
-
-
-def _in_the_stack(one: Found, ending: Ending) -> bool:
-    """Whether it stands only in the source text that a traceback shows."""
-    return _shows(ending, one.line) and (not one.last or _shows(ending, one.last))
-
-
-def _shows(ending: Ending, line: int) -> bool:
-    return ending.first <= line < ending.line or any(_shows(one, line) for one in ending.chain)
-
-
-def _wordless(ending: Ending, line: int) -> bool:
-    """Whether a line shows what raised an exception that has no words, or was cut off."""
-    near = 0 < ending.line - line <= 2
-    return not ending.message and (near or (not ending.type and line >= ending.last - 8))
-
-
-def _unlinked_within(one: Found, ending: Ending) -> bool:
-    if is_relayed(ending) and one.family == "title":
-        return True
-    if compared(ending):
-        return one.role in FAILS
-    foreign = is_foreign(ending) and one.id != FOREIGN
-    anybodys = one.family in _OTHERS or one.id in _ANYBODYS or foreign
-    return ending.own and anybodys and _is_plainly_anothers(ending, one)
-
-
-def _unlinked_before(one: Found, ending: Ending) -> bool:
-    """Whether an ending with a reason of its own leaves nothing to what was said before it."""
-    if not ending.own or one.role == "context":
-        return ending.own
-    if one.role not in FAILS:
+    if not ending.own:
         return False
-    if ending.kind != "exception" and not is_foreign(ending):
+    foreign = is_foreign(ending)
+    if is_within(one, ending):
+        anybodys = one.family in _OTHERS or (foreign and one.id != FOREIGN)
+        return anybodys and (foreign or _is_plainly_anothers(ending, one))
+    if one.role not in FAILS:
+        return one.role == "context"
+    if ending.kind != "exception" and not foreign:
         return one.warning  # a last word ends a program less surely
-    return is_foreign(ending) or one.family != "title" or bool(ending.stack)
+    return foreign or one.family != "title" or bool(ending.stack)
 
 
 def _is_plainly_anothers(ending: Ending, one: Found) -> bool:
-    """Whether an ending is the user's or another runtime's, by its frames or its kind."""
-    if ending.kind != "exception":
-        return is_foreign(ending) and not _E.tensors.search(ending.message)
+    """Whether an exception is the user's, by its frames."""
     frame = ending.frame
     if one.family == "peer":
-        return frame is not None and frame.code.startswith("raise ") and frame.owner == USER
-    if any(holds(ending) for holds in (by_hand, by_users_call, by_outsider)):
-        return True
-    users = frame is not None and frame.owner == USER
-    native = users and not _E.said_by_python.search(ending.message)
-    anybodys = one.id in (*_ANYBODYS, "packages.damaged_words")
-    near = any(_is_of_kin(each, anybodys) for each in ending.stack)
-    return elsewhere(ending) and not native and not near
-
-
-def _is_of_kin(frame: Frame, anybodys: bool) -> bool:
-    """Whether a frame is of a package; for anybody's words, of one that stands on the stack."""
-    package = frame.owner not in (USER, PYTHON)
-    return package and (not anybodys or bool(WORDS.kin.search(frame.owner)))
+        return frame is not None and frame.code.startswith("raise ")
+    owners = {one.owner for one in ending.stack}
+    by_python = frame is not None and frame.owner == PYTHON
+    return by_python and owners <= {USER, PYTHON} and elsewhere(ending)
 
 
 def _free(messages: Sequence[Found]) -> None:
     """What follows a message that was outlived follows nothing."""
     for one in messages:
-        if one.explained_by >= 0 and one.standing is Standing.DECIDES:
-            before = messages[one.explained_by]
-            if before is not one and before.standing is not Standing.DECIDES:
-                one.explained_by = -1
+        follows = one.explained_by >= 0 and one.standing is Standing.DECIDES
+        if follows and messages[one.explained_by].standing is not Standing.DECIDES:
+            one.explained_by = -1
 
 
 def _itself(messages: Sequence[Found], ending: Ending) -> list[Found]:
@@ -250,7 +176,7 @@ def _itself(messages: Sequence[Found], ending: Ending) -> list[Found]:
         known = any(one.role in FAILS and one.family != "title" for one in decides)
         left = bool(ending.message) and not opaque(ending.message) and not known
         return [_as_message(ending)] if left else []
-    told = any(one.role == "error" and _speaks(one) and _stays(one, ending) for one in decides)
+    told = any(one.role == "error" and _speaks(one) and is_within(one, ending) for one in decides)
     return [] if told else [_as_message(ending)]
 
 
@@ -281,9 +207,6 @@ def _kind(ending: Ending) -> str:
     return "inside" if inside and name_of(ending) not in PLAIN else "own"
 
 
-# ---------------------------------------------------------------- what a person says beside
-
-
 # ---------------------------------------------------------------- the text as a whole
 
 ANYBODYS = names("standing.names_anybodys")
@@ -291,7 +214,6 @@ UNNAMED = names("standing.names_unnamed")
 PACKED = names("standing.names_packed")
 PLAIN_CAUSES = names("standing.names_plain_causes")
 VALUES = names("standing.names_values")
-ROWS = names("standing.names_rows")
 
 
 def _judge_the_whole(messages: Sequence[Found], course: Course, text: Text) -> None:
@@ -330,7 +252,7 @@ def _survived(errors: Sequence[Found], course: Course, text: Text) -> bool:
     what it only warned of. Warnings that are the last thing said decide.
     """
     ending = course.ending
-    if not errors or (ending.kind != "none" and not is_relayed(ending)):
+    if not errors or ending.kind != "none":
         return False
     last = max(max(one.line, one.last) for one in errors)
     warned = all(one.warning and one.family != "title" for one in errors)
@@ -352,9 +274,6 @@ def _passed(errors: Sequence[Found], course: Course, text: Text) -> Sequence[Fou
         cut_off = ending.kind == "exception" and not ending.type
         elsewhere = not (ending.gpu or cut_off)
         return [one for one in notes if elsewhere and not is_within(one, ending)]
-    listed = [one for one in errors if one.id in ROWS]
-    if text.listing and len(listed) == len(errors) and not text.names_gpu:
-        return listed
     last = max((one.line for one in errors if not _is_note(one)), default=0)
     values = [one for one in notes if one.id in VALUES]
     if values and len(values) == len(errors) and _goes_on(values[-1].line, text):
@@ -368,8 +287,7 @@ def _is_note(one: Found) -> bool:
 
 def _goes_on(line: int, text: Text) -> bool:
     """Whether a short text has more to tell below a line."""
-    below = text.excerpt.splitlines()[line:]
-    return text.lines < SHORT and any(one.strip() for one in below)
+    return any(one.strip() for one in text.excerpt.splitlines()[line:])
 
 
 def _anybodys(deciding: Sequence[Found], text: Text) -> Sequence[Found]:
@@ -392,7 +310,7 @@ def _settle(one: Found) -> None:
     """The standing of a message that nothing above has set, by its role and by what explains it."""
     if one.standing is not Standing.DECIDES:
         return
-    if one.explained_by >= 0:
-        one.standing = Standing.HARMLESS if one.role == "harmless" else Standing.FOLLOWS
-    elif one.role == "harmless":
+    if one.role == "harmless":
         one.standing = Standing.HARMLESS
+    elif one.explained_by >= 0:
+        one.standing = Standing.FOLLOWS

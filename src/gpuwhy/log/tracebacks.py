@@ -34,7 +34,6 @@ class Block(msgspec.Struct):
 
     ending: Ending
     tie: str = ""  # "cause", "handling" or "inner"
-    ignored: bool = False  # Python says that it ignored it
     logged: bool = False  # a logger wrote it: the program goes on
     perhaps: bool = False  # a line of the program's own above it may say so
 
@@ -55,14 +54,8 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
         inner = _E.header.search(line) is not None and "Original" in line
         tie = tie or ("inner" if inner else "")
         logged = (logged and bool(tie)) or _below(_E.logger, lines, at)
-        ignored, perhaps = _below(_E.ignored, lines, at), _below(_E.outlived, lines, at)
-        yield Block(ending, tie, ignored, logged, perhaps)
+        yield Block(ending, tie, logged, perhaps=_below(_E.outlived, lines, at))
         at, tie = max(after, at + 1), ""
-
-
-def below_a_note(lines: Sequence[str], at: int) -> bool:
-    """Whether a traceback stands below a logger's note or warning, not below an error."""
-    return _below(_E.note, lines, at)
 
 
 def _below(words: re.Pattern[str], lines: Sequence[str], at: int) -> bool:
