@@ -12,9 +12,9 @@ from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.schema import MessageRow, Role
 from gpuwhy.facts.fact import Source
 from gpuwhy.log.expressions import names
+from gpuwhy.log.form import in_a_string
 from gpuwhy.log.lines import Line
 from gpuwhy.log.message import Standing
-from gpuwhy.log.quoted import in_a_string
 from gpuwhy.log.scan import Literals, bounded, literals_of, search
 from gpuwhy.log.tone import denies, is_reminder, is_warning
 

@@ -9,10 +9,9 @@ from functools import cached_property
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.log.decode import BINARY, Decoder, decoded
-from gpuwhy.log.document import is_printed
 from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import course_of
-from gpuwhy.log.genre import genre_of
+from gpuwhy.log.form import Form, form_of, genre_of, is_printed
 from gpuwhy.log.lines import Line, lines_of, plain, unmarked, unprefixed
 from gpuwhy.log.log import Genre, Log
 from gpuwhy.log.match import Found, Rows, rows_of
@@ -20,7 +19,6 @@ from gpuwhy.log.message import Message
 from gpuwhy.log.middle import Middle
 from gpuwhy.log.page import Page
 from gpuwhy.log.programs import Speakers, prefixes_in
-from gpuwhy.log.quoted import Form, form_of
 from gpuwhy.log.reasons import judged
 from gpuwhy.log.standing import Text, stand
 from gpuwhy.log.stated import case_of

@@ -14,9 +14,9 @@ from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import Course, is_relayed, name_of
 from gpuwhy.log.expressions import Expressions, names
 from gpuwhy.log.follows import Follower, is_within
+from gpuwhy.log.form import Form
 from gpuwhy.log.match import Found
 from gpuwhy.log.message import Standing
-from gpuwhy.log.quoted import Form
 from gpuwhy.log.raised import raised
 from gpuwhy.log.reasons import PLAIN, elsewhere, is_foreign, opaque
 from gpuwhy.log.tracebacks import PYTHON, USER

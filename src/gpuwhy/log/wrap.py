@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from gpuwhy.log.expressions import Expressions
@@ -24,7 +24,7 @@ Broken = Callable[[str, str], bool]
 def unwrapped(text: str) -> str:
     """The text with broken lines made whole, where its shape leaves no doubt."""
     lines = text.split("\n")
-    return _filled(lines) or _cut(lines) or text
+    return _cut(lines) or text
 
 
 def as_one_line(text: str) -> str:
@@ -55,45 +55,16 @@ def _cut(lines: Sequence[str]) -> str:
     if len(cuts) == 1 and cuts[0][0][-1].islower() and cuts[0][1][0].isupper():
         return ""  # the longest line only happens to stand before another
     sure = (len(cuts) > 1 or width in USUAL) and goes_on >= MOSTLY * len(cuts)
-    return _joined(lines, broken, "") if goes_on and in_words and sure else ""
+    return _joined(lines, broken) if goes_on and in_words and sure else ""
 
 
-def _filled(lines: Sequence[str]) -> str:
-    """Lines that were broken between words because the next word had no room."""
-    wordy = (len(line) for line in lines if 0 < line.strip().find(" ") < NARROW)
-    width = max(wordy, default=0)
-    if not NARROW <= width <= WIDE:
-        return ""
-
-    def broken(one: str, after: str) -> bool:
-        word = after.split(" ", 1)[0]
-        full = len(one) <= width < len(one.rstrip()) + 1 + len(word)
-        table = one.rstrip().endswith(("|", "+"))  # its rows are all as wide, and end there
-        return (
-            full and bool(word) and not table and not _E.record.match(after)
-        ) and not _stands_alone(after)
-
-    long = list(_long(lines, width))
-    pairs = [(one, after) for one, after in long if broken(one, after)]
-    ended = sum(one.rstrip().endswith(".") for one, _ in pairs)
-    sure = len(pairs) > 1 and len(pairs) >= MOSTLY * len(long) and ended <= len(pairs) / 2
-    return _joined(lines, broken, " ") if sure else ""
-
-
-def _long(lines: Sequence[str], width: int) -> Iterator[tuple[str, str]]:
-    """Lines that may have been broken, each with the one behind it."""
-    for one, after in pairwise(lines):
-        if len(one) > width / 2 and after and not after[0].isspace():
-            yield one, after
-
-
-def _joined(lines: Sequence[str], broken: Broken, by: str) -> str:
+def _joined(lines: Sequence[str], broken: Broken) -> str:
     """The lines, those that were broken in one; empty ones keep the numbers of the rest."""
     out: list[str] = []
     debt, last = 0, ""
     for line in lines:
         if out and last and broken(last, line):
-            out[-1] += line if out[-1].endswith(" ") else by + line
+            out[-1] += line
             debt += 1
         else:
             out += [*[""] * debt, line]
