@@ -8,12 +8,7 @@ from detect_secrets.settings import transient_settings
 from fuzz import contact
 from gpuwhy.machine.redact import People, Redactor
 
-PLUGINS = (
-    "AWSKeyDetector ArtifactoryDetector AzureStorageKeyDetector BasicAuthDetector CloudantDetector DiscordBotTokenDetector"
-    " GitHubTokenDetector GitLabTokenDetector IbmCloudIamDetector JwtTokenDetector KeywordDetector MailchimpDetector NpmDetector"
-    " OpenAIDetector PrivateKeyDetector PypiTokenDetector SendGridDetector SlackDetector SquareOAuthDetector StripeDetector"
-    " TelegramBotTokenDetector TwilioKeyDetector"
-).split()
+PLUGINS = ["AWSKeyDetector", "ArtifactoryDetector", "AzureStorageKeyDetector", "BasicAuthDetector", "CloudantDetector", "DiscordBotTokenDetector", "GitHubTokenDetector", "GitLabTokenDetector", "IbmCloudIamDetector", "JwtTokenDetector", "KeywordDetector", "MailchimpDetector", "NpmDetector", "OpenAIDetector", "PrivateKeyDetector", "PypiTokenDetector", "SendGridDetector", "SlackDetector", "SquareOAuthDetector", "StripeDetector", "TelegramBotTokenDetector", "TwilioKeyDetector"]
 
 
 def seen(line: str) -> list[str]:
