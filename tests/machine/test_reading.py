@@ -80,6 +80,13 @@ def test_holes_are_not_read(tmp_path):
     assert len(got) < 1 << 20
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/pagemap"), reason="Linux")
+def test_a_file_of_the_kernel_without_an_end_is_refused():
+    with reading.source("/proc/self/pagemap") as opened, pytest.raises(OSError, match="64 MiB"):
+        for _ in reading.pieces(opened):
+            pass
+
+
 def test_a_pipe_that_is_open_already_may_be_read(tmp_path):
     code = (
         "import sys; from gpuwhy.machine import reading\n"

@@ -19,6 +19,8 @@ T = TypeVar("T")
 SECONDS = 20.0
 """How long one read may take: a dead network mount never answers."""
 PIECE = 1 << 17
+MOST_OF_KERNEL = 1 << 26
+"""Some files below /proc are without an end; their size is 0, and so is that of those with one."""
 
 _FLAGS = os.O_RDONLY
 for _flag in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY", "O_NOINHERIT"):
@@ -120,6 +122,8 @@ def _next(file: BinaryIO) -> bytes:
     """The next piece; a hole of the file system is a line's end, not gigabytes of zeros."""
     fd, hole = file.fileno(), b""
     here = os.lseek(fd, 0, os.SEEK_CUR)
+    if here >= MOST_OF_KERNEL and not os.fstat(fd).st_size:
+        raise OSError(errno.EFBIG, f"a file of the kernel larger than {_size(MOST_OF_KERNEL)}")
     if hasattr(os, "SEEK_DATA"):
         try:
             there = os.lseek(fd, here, os.SEEK_DATA)

@@ -21,7 +21,7 @@ from gpuwhy.machine.machine import printable
 from gpuwhy.machine.shapes import shape, words
 
 MARK = "REDACTED"
-_VALUES = frozenset({"a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3", "d3"})
+_VALUES = frozenset({"a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3", "d1", "d3"})
 """The groups of the expressions that hold what may be a secret."""
 _PLACES = (
     (".", "address", "_whole"),
