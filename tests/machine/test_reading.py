@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -115,3 +116,12 @@ def test_lines_that_are_too_long_are_counted_and_not_kept(tmp_path, monkeypatch,
         monkeypatch.setattr(reading, "PIECE", piece)
         with reading.source(str(file)) as opened:
             assert list(reading.lines(opened, 10)) == lines
+
+
+def test_a_line_of_many_pieces_takes_time_by_its_length():
+    split = reading.Splitter(1 << 27)
+    pieces = [b"x" * (1 << 16)] * 1024
+    began = time.process_time()
+    lines = [line for piece in (*pieces, b"\n") for line in split.take(piece)]
+    assert time.process_time() - began < 1
+    assert [len(line or b"") for line in lines] == [1 << 26]

@@ -141,18 +141,33 @@ class Splitter:
     """Splits pieces into lines; None stands for one longer than `most` bytes."""
 
     def __init__(self, most: int) -> None:
-        self._most, self._held, self._too_long = most, b"", False
+        self._most, self._too_long, self._size = most, False, 0
+        self._held: list[bytes] = []
 
     def take(self, piece: bytes) -> Iterator[bytes | None]:
         """The lines that a piece ends; b"" ends the last."""
-        *ended, self._held = (self._held + piece).split(b"\n")
+        first, *others = piece.split(b"\n")
+        self._hold(first)
+        for other in others:
+            yield self._line()
+            self._hold(other)
         if not piece and (self._held or self._too_long):
-            ended.append(self._held)
-        for line in ended:
-            yield None if self._too_long or len(line) > self._most else line
-            self._too_long = False
-        if len(self._held) > self._most:
-            self._held, self._too_long = b"", True
+            yield self._line()
+
+    def _hold(self, part: bytes) -> None:
+        """Keep a part of a line as it came: one of many pieces is joined once."""
+        self._size += len(part)
+        self._too_long = self._size > self._most
+        if self._too_long:
+            self._held.clear()
+        elif part:
+            self._held.append(part)
+
+    def _line(self) -> bytes | None:
+        line = None if self._too_long else b"".join(self._held)
+        self._held.clear()
+        self._too_long, self._size = False, 0
+        return line
 
 
 def lines(file: BinaryIO, most: int) -> Iterator[bytes | None]:
