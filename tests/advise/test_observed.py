@@ -30,9 +30,7 @@ TORCH = Framework(
     NOT_OBSERVED,
 )
 FACTS = Facts(
-    system=System(
-        os=known("linux", "call", "uname"), container=known("docker", "file", "/.dockerenv")
-    ),
+    system=System(os=known("linux", "call", "uname"), container=known("docker", "file", "/.dockerenv")),
     driver=Driver(module_version=known("535.54.03", "file", "/sys/module/nvidia/version")),
     devices=Devices(),
     frameworks=Frameworks(installed=known((TORCH,), "folder", "/x")),

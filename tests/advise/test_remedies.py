@@ -66,8 +66,7 @@ def first(cause: str, text: str) -> Said:
         ),
         pytest.param(
             "program.build",
-            "error: #error -- unsupported GNU version! gcc versions later than 11 are not"
-            " supported!",
+            "error: #error -- unsupported GNU version! gcc versions later than 11 are not supported!",
             "g++-11",
             id="the compiler that is accepted",
         ),
@@ -101,9 +100,7 @@ def test_every_first_remedy_says_how_to_see_that_it_worked() -> None:
 
 def test_what_is_set_already_is_not_said_again() -> None:
     text = f"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n{OOM}"
-    assert not any(
-        "expandable_segments" in one.command for one in said("memory.fragmentation", text)
-    )
+    assert not any("expandable_segments" in one.command for one in said("memory.fragmentation", text))
 
 
 def test_without_a_log_the_rows_of_the_cause_speak() -> None:

@@ -5,16 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.advise.place import Place
-from gpuwhy.advise.remedy import (
-    Action,
-    Install,
-    Remedy,
-    Remove,
-    Restart,
-    Run,
-    Set,
-    Unset,
-)
+from gpuwhy.advise.remedy import Action, Install, Remedy, Remove, Restart, Run, Set, Unset
 from gpuwhy.advise.say import can_be_typed, command, say
 
 LINUX = Place(os="linux")

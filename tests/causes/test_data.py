@@ -127,18 +127,7 @@ def test_weights_are_half_steps():
 
 def test_keys_of_conditions_mean_something():
     fields = {field for row in MESSAGES for one in row.patterns for field in fields_of(one)}
-    fields |= {
-        "code",
-        "name",
-        "what",
-        "where",
-        "variable",
-        "value",
-        "by",
-        "status",
-        "number",
-        "call",
-    }
+    fields |= {"code", "name", "what", "where", "variable", "value", "by", "status", "number", "call"}
     known = {*WORDS, *PREDICATES, *Case.__struct_fields__, *fields}
     wrong = [
         (where, key)
@@ -184,9 +173,7 @@ WITH_LINES = [row for row in MESSAGES if row.matches or row.not_]
 @pytest.mark.parametrize("row", WITH_LINES, ids=[row.id for row in WITH_LINES])
 def test_examples(row: MessageRow):
     found = {line: found_in(line) for line in row.matches}
-    assert [
-        one for one, ids in found.items() if not says(row, ids) and not says_more(row, ids)
-    ] == []
+    assert [one for one, ids in found.items() if not says(row, ids) and not says_more(row, ids)] == []
     assert [line for line in row.not_ if says(row, found_in(line))] == []
 
 

@@ -48,9 +48,7 @@ def test_the_json_form_is_subjects_of_fields_of_facts():
     assert tuple(made) == SUBJECTS
     for fields in made.values():
         assert fields
-        assert all(
-            fact == {"state": "unknown", "reason": "not observed"} for fact in fields.values()
-        )
+        assert all(fact == {"state": "unknown", "reason": "not observed"} for fact in fields.values())
 
 
 def test_what_is_dumped_is_read_back():
@@ -83,9 +81,7 @@ def test_what_is_dumped_is_read_back():
 
 def test_of_a_record_only_the_number_of_files_is_dumped():
     facts = Facts(
-        environment=Environment(
-            packages=known((package(files=Files(RECORD, "all")),), "folder", "/")
-        )
+        environment=Environment(packages=known((package(files=Files(RECORD, "all")),), "folder", "/"))
     )
     shown = dump(facts)["environment"]["packages"]["value"][0]["files"]
     assert shown == {"known": "all", "files": 7}
@@ -157,9 +153,7 @@ def test_a_kernel_line_of_another_process_does_not_concern_the_program():
 
 
 def test_a_stripped_library_is_smaller():
-    one = installs.Damage(
-        "/l.so", installs.DamageKind.OTHER_SIZE, installs.Part.LIBRARY, Owner("x")
-    )
+    one = installs.Damage("/l.so", installs.DamageKind.OTHER_SIZE, installs.Part.LIBRARY, Owner("x"))
     assert not one.smaller
     assert msgspec.structs.replace(one, size=5, recorded_size=9).smaller
     assert not msgspec.structs.replace(one, size=9, recorded_size=5).smaller
@@ -168,9 +162,7 @@ def test_a_stripped_library_is_smaller():
 @pytest.mark.parametrize("module", [environment, imports, installs, libraries, loads])
 def test_records_are_frozen(module):
     kinds = [
-        one
-        for one in vars(module).values()
-        if isinstance(one, type) and issubclass(one, msgspec.Struct)
+        one for one in vars(module).values() if isinstance(one, type) and issubclass(one, msgspec.Struct)
     ]
     assert kinds
     assert all(kind.__struct_config__.frozen for kind in kinds)

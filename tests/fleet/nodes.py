@@ -23,9 +23,7 @@ def line(host: str = "h200-wheels") -> str:
     return node_line(machine, observe(machine, options), "node-x")
 
 
-def changed(
-    node: str, facts: dict[str, Any] | None = None, host: str = "h200-wheels", **more: Any
-) -> str:
+def changed(node: str, facts: dict[str, Any] | None = None, host: str = "h200-wheels", **more: Any) -> str:
     """The line of a recorded host under another name, some facts changed; None takes one away."""
     value = json.loads(line(host))
     kept = {**value["facts"], **(facts or {})}
@@ -33,7 +31,5 @@ def changed(
     return json.dumps({**value, "node": node, **more})
 
 
-def answer(
-    node: str, facts: dict[str, Any] | None = None, host: str = "h200-wheels", **more: Any
-) -> Answer:
+def answer(node: str, facts: dict[str, Any] | None = None, host: str = "h200-wheels", **more: Any) -> Answer:
     return decoded(changed(node, facts, host, **more).encode())

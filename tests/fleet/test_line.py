@@ -86,9 +86,7 @@ def test_what_steers_a_terminal_does_not_reach_it():
 
 
 SOME = ["gpu.count", "host.shm", "driver.version", "driver.cuda", "limits.tasks", "env.X", "gpu.names"]
-VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20)
-)
+VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20))
 
 
 @settings(max_examples=60, deadline=None)

@@ -16,9 +16,7 @@ from gpuwhy.fleet.ranks.report import document
 from tests.fleet.test_cli import gpuwhy
 from tests.house.test_house import SRC
 
-CLOSED = (
-    "RuntimeError: [/x/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:23703"
-)
+CLOSED = "RuntimeError: [/x/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:23703"
 LATE = "RuntimeError: [/x/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 6000ms for recv operation to complete"
 OWN = "ValueError: bad sample 17"
 
@@ -91,11 +89,7 @@ def test_one_stream_with_prefixes(tmp_path, prefix):
 
 
 def test_a_master_beside_workers(tmp_path):
-    files = {
-        "job-master-0.log": log(CLOSED),
-        "job-worker-0.log": log(OWN),
-        "job-worker-1.log": log(CLOSED),
-    }
+    files = {"job-master-0.log": log(CLOSED), "job-worker-0.log": log(OWN), "job-worker-1.log": log(CLOSED)}
     assert first(job(tmp_path, files)) == [1]
 
 
@@ -119,7 +113,7 @@ def test_clocks_are_set_right(tmp_path):
 
 
 def test_an_exception_that_was_only_logged_did_not_end_the_rank(tmp_path):
-    frame = '  File "/job/train.py", line 3, in cache\n    raise RuntimeError(\'no cache\')\n'
+    frame = "  File \"/job/train.py\", line 3, in cache\n    raise RuntimeError('no cache')\n"
     logged = f"2026-11-15 11:59:00,000 ERROR cache\nTraceback (most recent call last):\n{frame}"
     logged += "RuntimeError: no cache\n\n" + log(CLOSED)
     assert first(job(tmp_path, {"r_0.out": logged, "r_1.out": log(OWN)})) == [1]

@@ -76,9 +76,7 @@ def _signal(pid, number):
 
 def started(address, *more, **options):
     argv = [sys.executable, "-m", "gpuwhy", "fleet", f"--ray={address}", "--json", *more]
-    return subprocess.Popen(
-        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
-    )
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
 def fleet(cluster, seconds=SECONDS, during=None):

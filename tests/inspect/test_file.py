@@ -35,9 +35,7 @@ def ldd(path: str) -> list[str]:
     return [os.path.realpath(match[2]) for line in said.splitlines() if (match := LDD.match(line))]
 
 
-@pytest.mark.skipif(
-    not shutil.which("ldd") or os.uname().machine != "x86_64", reason="glibc is the judge"
-)
+@pytest.mark.skipif(not shutil.which("ldd") or os.uname().machine != "x86_64", reason="glibc is the judge")
 def test_the_load_tree_of_system_files_is_glibcs_own():
     compared = 0
     for path in SYSTEM:

@@ -142,10 +142,7 @@ def test_a_file_of_the_wrong_kind_on_the_way(disk):
     disk.put("C:/two/gwa.dll", b"text")
     found = below(disk, "C:/app/run.exe", PATH="C:\\one;C:\\two")
     outcomes = [one.outcome for one in found.tree.missing[0].searched if one.outcome != "not there"]
-    assert outcomes == [
-        "skipped: it is for i386, 32 bit",
-        "stops the search: not PE at offset 0 (error 193)",
-    ]
+    assert outcomes == ["skipped: it is for i386, 32 bit", "stops the search: not PE at offset 0 (error 193)"]
 
 
 def test_a_toolkit_off_the_path_is_named(disk):

@@ -78,10 +78,7 @@ def test_a_dockerfile():
 
 def test_shell_words():
     found = shell.commands("A=1 sudo pip -q install \"torch>=2\" $B && x 'y z'", 3, {"B": "a b"})
-    assert [one.words for one in found] == [
-        ("pip", "install", "-q", "torch>=2", "a", "b"),
-        ("x", "y z"),
-    ]
+    assert [one.words for one in found] == [("pip", "install", "-q", "torch>=2", "a", "b"), ("x", "y z")]
     assert (found[0].assigned, found[0].lines[0]) == ((("A", "1"),), 3)
 
 

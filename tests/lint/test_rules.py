@@ -101,10 +101,7 @@ def test_every_rule_has_an_example_and_a_near_miss():
 def test_rules_that_only_an_option_can_show():
     files = {"requirements.txt": "torch==2.5.1\n"}
     assert checked(files).mistakes == ()
-    for options, rule in (
-        ({"driver": "470.82.01"}, "driver-too-old"),
-        ({"gpu": "sm_120"}, "gpu-no-code"),
-    ):
+    for options, rule in (({"driver": "470.82.01"}, "driver-too-old"), ({"gpu": "sm_120"}, "gpu-no-code")):
         example = Example(files, options)
         assert [one.rule for one in checked(files, example).mistakes] == [rule]
 

@@ -82,11 +82,7 @@ class Answers(Machine):
     home = "/home/user"
 
     def __init__(self, **answers: Any) -> None:
-        self.answers = {
-            "uname": Uname("linux", KERNEL, "x86_64"),
-            "environ": {},
-            "kernel_log": (),
-        } | answers
+        self.answers = {"uname": Uname("linux", KERNEL, "x86_64"), "environ": {}, "kernel_log": ()} | answers
 
     def also(self, answers: dict[str, Any]) -> Answers:
         self.answers |= answers

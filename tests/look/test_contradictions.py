@@ -36,33 +36,21 @@ def library(*words: str) -> bytes:
 
 def test_compiled_for_numpy_1(world: World) -> None:
     world.install(
-        "onnxruntime",
-        "1.30.0",
-        {"onnxruntime/a.so": library("numpy.core.multiarray")},
-        ["numpy>=1.21"],
+        "onnxruntime", "1.30.0", {"onnxruntime/a.so": library("numpy.core.multiarray")}, ["numpy>=1.21"]
     )
     world.install(
         "torch",
         "2.9.0",
-        {
-            "torch/lib/libtorch_python.so": library(
-                "numpy._core.multiarray", "numpy.core.multiarray"
-            )
-        },
+        {"torch/lib/libtorch_python.so": library("numpy._core.multiarray", "numpy.core.multiarray")},
     )
     world.install("pandas", "2.1.4", {"pandas/b.so": library("numpy.core.multiarray")}, ["numpy"])
     world.install("numpy", "2.1.3")
-    assert found(world) == [
-        ("onnxruntime", "numpy", "2.1.3", "compiled"),
-    ]
+    assert found(world) == [("onnxruntime", "numpy", "2.1.3", "compiled")]
 
 
 def test_numpy_1_needs_no_look_into_libraries(world: World) -> None:
     world.install(
-        "onnxruntime",
-        "1.30.0",
-        {"onnxruntime/a.so": library("numpy.core.multiarray")},
-        ["numpy>=1.21"],
+        "onnxruntime", "1.30.0", {"onnxruntime/a.so": library("numpy.core.multiarray")}, ["numpy>=1.21"]
     )
     world.install("numpy", "1.26.4")
     assert found(world) == []

@@ -50,9 +50,7 @@ def test_broken_contents(world: World, content: bytes, what: str) -> None:
 
 
 def test_missing_dangling_looping(world: World) -> None:
-    files: dict[str, bytes | str] = {
-        f"nvidia/cudnn/lib/lib{n}.so": GOOD for n in ("a", "b", "c", "d")
-    }
+    files: dict[str, bytes | str] = {f"nvidia/cudnn/lib/lib{n}.so": GOOD for n in ("a", "b", "c", "d")}
     world.install("nvidia-cudnn-cu12", "9.27.0", files)
     folder = world.root / SITE.lstrip("/") / "nvidia/cudnn/lib"
     for name in ("a", "b", "c"):
@@ -71,9 +69,7 @@ def test_same_size_other_bytes_needs_verify(world: World) -> None:
 
 def test_wrong_architecture_of_a_whole_distribution(world: World) -> None:
     arm = shared_object(machine=183)
-    world.install(
-        "nvidia-cudnn-cu12", "9.27.0", {CUDNN: arm, "nvidia/cudnn/lib/libcudnn_ops.so.9": arm}
-    )
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: arm, "nvidia/cudnn/lib/libcudnn_ops.so.9": arm})
     found = world.look().installs.damage.need() or ()
     assert [(d.kind.value, d.expected, d.actual) for d in found] == [
         ("built for another processor", "x86_64", "aarch64")
@@ -89,16 +85,8 @@ def test_wrong_architecture_of_a_whole_distribution(world: World) -> None:
             "_core.cpython-312-aarch64-linux-gnu.so",
             ("x86_64", "aarch64"),
         ),
-        (
-            "cp310-cp310-manylinux_2_28_x86_64",
-            "_core.cpython-310-x86_64-linux-gnu.so",
-            ("3.12", "3.10"),
-        ),
-        (
-            "cp312-cp312t-manylinux_2_28_x86_64",
-            "_core.cpython-312t-x86_64-linux-gnu.so",
-            ("3.12", "3.12t"),
-        ),
+        ("cp310-cp310-manylinux_2_28_x86_64", "_core.cpython-310-x86_64-linux-gnu.so", ("3.12", "3.10")),
+        ("cp312-cp312t-manylinux_2_28_x86_64", "_core.cpython-312t-x86_64-linux-gnu.so", ("3.12", "3.12t")),
         ("cp312-cp312-win_amd64", "_core.cp312-win_amd64.pyd", ("Linux", "Windows")),
         ("cp312-cp312-macosx_11_0_arm64", "_core.cpython-312-darwin.so", ("Linux", "macOS")),
         ("cp310-cp310-manylinux_2_28_x86_64", "_core.so", ("3.12", "3.10")),
@@ -127,9 +115,7 @@ def test_a_wheel_of_another_machine_system_or_python(
     ],
 )
 def test_python_files_that_are_gone(world: World, file: str, what: str | None) -> None:
-    world.install(
-        "torch", "2.6.0", {"torch/__init__.py": "x", file: "" if "empty" in file else "x"}
-    )
+    world.install("torch", "2.6.0", {"torch/__init__.py": "x", file: "" if "empty" in file else "x"})
     (world.root / SITE.lstrip("/") / file).unlink()
     assert damaged(world) == ([(what, file)] if what else [])
 
@@ -152,10 +138,7 @@ def test_a_package_that_was_compiled_and_left_without_source(world: World) -> No
 
 
 def test_tools_for_two_machines_are_no_damage(world: World) -> None:
-    both: dict[str, bytes | str] = {
-        "nvidia/x/liba.so": GOOD,
-        "nvidia/x/libb.so": shared_object(machine=183),
-    }
+    both: dict[str, bytes | str] = {"nvidia/x/liba.so": GOOD, "nvidia/x/libb.so": shared_object(machine=183)}
     world.install("nvidia-sanitizer", "1.0", both)
     assert damaged(world) == []
 
@@ -164,10 +147,7 @@ def test_two_wheels_write_one_file_and_the_last_wins(world: World) -> None:
     world.install("nvidia-cudnn-cu13", "9.26.0.51", {CUDNN: GOOD})
     world.install("nvidia-cudnn-cu12", "9.27.0.42", {CUDNN: GOOD + bytes(10)})
     (found,) = conflicts(world)
-    assert tuple(map(str, found.owners)) == (
-        "nvidia-cudnn-cu12 9.27.0.42",
-        "nvidia-cudnn-cu13 9.26.0.51",
-    )
+    assert tuple(map(str, found.owners)) == ("nvidia-cudnn-cu12 9.27.0.42", "nvidia-cudnn-cu13 9.26.0.51")
     assert (found.files, found.module, found.example) == (1, "nvidia.cudnn", f"{SITE}/{CUDNN}")
     assert winners(found) == {"nvidia-cudnn-cu12 9.27.0.42": 1}
     assert damaged(world) == []
@@ -220,10 +200,7 @@ def test_hostile_record(world: World) -> None:
     ]
     world.file(f"{folder}/RECORD", b"\r\n".join(rows))
     assert [what for what, _ in damaged(world)] == ["missing", "missing"]
-    assert [path for _, path in damaged(world)] == [
-        "torch/lib/\\udcff\\udcfe.so",
-        "torch/readme.so.txt",
-    ]
+    assert [path for _, path in damaged(world)] == ["torch/lib/\\udcff\\udcfe.so", "torch/readme.so.txt"]
 
 
 def test_without_record_nothing_is_claimed(world: World) -> None:
@@ -246,13 +223,9 @@ def test_what_the_frameworks_stand_on_is_looked_at(world: World) -> None:
 
 
 @pytest.mark.parametrize("stale, real", [("8.9.7", "9.1.0"), ("9.1.0", "8.9.7")])
-def test_two_metadata_folders_and_whose_files_are_there(
-    world: World, stale: str, real: str
-) -> None:
+def test_two_metadata_folders_and_whose_files_are_there(world: World, stale: str, real: str) -> None:
     world.install(
-        "nvidia-cudnn-cu12",
-        stale,
-        {CUDNN: GOOD + b"of another size", "nvidia/cudnn/lib/libgone.so": GOOD},
+        "nvidia-cudnn-cu12", stale, {CUDNN: GOOD + b"of another size", "nvidia/cudnn/lib/libgone.so": GOOD}
     )
     world.install("nvidia-cudnn-cu12", real, {CUDNN: GOOD})
     (world.root / f"{SITE}/nvidia/cudnn/lib/libgone.so".lstrip("/")).unlink()
@@ -268,18 +241,12 @@ def test_two_metadata_folders_and_whose_files_are_there(
     assert (str(one.owner), one.actual) == (f"nvidia-cudnn-cu12 {real}", stale)
 
 
-def test_flavours_of_two_series_share_only_the_file_that_the_import_begins_with(
-    world: World,
-) -> None:
+def test_flavours_of_two_series_share_only_the_file_that_the_import_begins_with(world: World) -> None:
     world.install(
-        "tensorflow-gpu",
-        "1.15.0",
-        {"tensorflow/__init__.py": "old = 1\n", "tensorflow_core/a.so": GOOD},
+        "tensorflow-gpu", "1.15.0", {"tensorflow/__init__.py": "old = 1\n", "tensorflow_core/a.so": GOOD}
     )
     world.install(
-        "tensorflow",
-        "2.11.0",
-        {"tensorflow/__init__.py": "new = 2  # larger\n", "tensorflow/b.so": GOOD},
+        "tensorflow", "2.11.0", {"tensorflow/__init__.py": "new = 2  # larger\n", "tensorflow/b.so": GOOD}
     )
     (one,) = conflicts(world)
     assert {str(owner) for owner in one.owners} == {"tensorflow 2.11.0", "tensorflow-gpu 1.15.0"}
@@ -333,6 +300,4 @@ def test_a_framework_that_an_upgrade_left_in_parts_is_told_by_the_list_that_pip_
     world.file(f"{SITE}/tensorflow/__init__.py", "")
     if not lost:
         world.file(f"{SITE}/tensorflow/python/tools/__init__.py", "")
-    assert (
-        ("an upgrade was broken off", "tensorflow/python/tools/__init__.py") in damaged(world)
-    ) is lost
+    assert (("an upgrade was broken off", "tensorflow/python/tools/__init__.py") in damaged(world)) is lost

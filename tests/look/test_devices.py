@@ -44,23 +44,14 @@ def see(machine: Made, field: str) -> Any:
 
 
 def lines(*gpus: dict[str, Any]) -> list[dict[str, Any]]:
-    told = [
-        {"gpu": index, query: answer}
-        for index, gpu in enumerate(gpus)
-        for query, answer in gpu.items()
-    ]
+    told = [{"gpu": index, query: answer} for index, gpu in enumerate(gpus) for query, answer in gpu.items()]
     return [INIT, {"count": len(gpus)}, *told]
 
 
 def test_a_healthy_gpu(machine: Made):
     machine.says("nvml", *lines(H200))
     (gpu,) = see(machine, "gpus").value
-    assert (gpu.index, gpu.name, gpu.uuid, gpu.pci) == (
-        0,
-        "NVIDIA H200",
-        "GPU-0a1b2c3d",
-        "0000:00:06.0",
-    )
+    assert (gpu.index, gpu.name, gpu.uuid, gpu.pci) == (0, "NVIDIA H200", "GPU-0a1b2c3d", "0000:00:06.0")
     assert gpu.capability.value == "9.0"
     assert (gpu.memory_total.value, gpu.memory_free.value) == (150754820096, 146336251904)
     assert gpu.ecc.value.uncorrected == 0
@@ -129,10 +120,7 @@ def test_nvml_that_does_not_start(machine: Made):
 def test_nvml_that_died_is_unknown_with_the_step(machine: Made):
     machine.says("nvml", {"step": "loading libnvidia-ml.so.1"}, {"ended": "nvml died by signal 7"})
     for field in ("nvml_error", "gpus"):
-        assert (
-            see(machine, field).reason
-            == "nvml died by signal 7 (last step: loading libnvidia-ml.so.1)"
-        )
+        assert see(machine, field).reason == "nvml died by signal 7 (last step: loading libnvidia-ml.so.1)"
 
 
 def test_missing_nvidia_ml_py_is_said(machine: Made):
@@ -195,10 +183,7 @@ def test_gpus_on_the_bus(machine: Made):
     card(machine, "0001:02:00.0", "0x10de", "0x030000", "0xffff")
     card(machine, "0000:02:00.1", "0x10de", "0x040300", "0x22ba")  # its audio function
     card(machine, "0000:00:02.0", "0x8086", "0x030000", "0x3e98")
-    os.symlink(
-        "../../../bus/pci/drivers/vfio-pci",
-        f"{machine.root}/sys/bus/pci/devices/0000:00:06.0/driver",
-    )
+    os.symlink("../../../bus/pci/drivers/vfio-pci", f"{machine.root}/sys/bus/pci/devices/0000:00:06.0/driver")
     h200, other = see(machine, "pci").value
     assert (h200.address, h200.device_id, h200.driver.value) == ("0000:00:06.0", "2335", "vfio-pci")
     assert ("H200" in h200.name.value, h200.capability.value) == (True, "9.0")
@@ -213,8 +198,7 @@ def test_the_kernels_own_list_narrows_the_search(machine: Made):
     card(machine, "0000:00:06.0", "0x10de", "0x030200", "0x2335")
     os.makedirs(f"{machine.root}/sys/bus/pci/devices/0000:00:01.0/vendor")  # reading it would fail
     machine.write(
-        "/proc/bus/pci/devices",
-        "0008\t1af41042\t0\t4000000004\n0030\t10de2335\t29\t10400200000c\tnvidia\n",
+        "/proc/bus/pci/devices", "0008\t1af41042\t0\t4000000004\n0030\t10de2335\t29\t10400200000c\tnvidia\n"
     )
     assert [gpu.address for gpu in see(machine, "pci").value] == ["0000:00:06.0"]
 
@@ -236,9 +220,7 @@ def test_a_card_that_cannot_be_read_makes_the_bus_unknown(machine: Made):
 
 def visible(machine: Made, value: str, gpus: int = 3, **more: Any) -> Any:
     machine.answers[("environ",)] = known({"CUDA_VISIBLE_DEVICES": value}, "env", "environment")
-    machine.says(
-        "nvml", *lines(*({**H200, "uuid": f"GPU-0a1b2c{n}d", **more} for n in range(gpus)))
-    )
+    machine.says("nvml", *lines(*({**H200, "uuid": f"GPU-0a1b2c{n}d", **more} for n in range(gpus))))
     answer = see(machine, "visibility").value
     return answer.visible, answer.bad_entry
 
@@ -269,16 +251,8 @@ def test_mig_instances_are_named_by_their_own_uuid(machine: Made):
 
 
 def test_without_devices_only_what_is_bad_everywhere_is_known(machine: Made):
-    machine.says(
-        "nvml", {"init": {"code": 9, "name": "NVML_ERROR_DRIVER_NOT_LOADED", "call": "nvmlInit"}}
-    )
-    for value, sure in (
-        ("-1", True),
-        ("", True),
-        ("none", True),
-        ("0", False),
-        ("GPU-0a1b2c3d", False),
-    ):
+    machine.says("nvml", {"init": {"code": 9, "name": "NVML_ERROR_DRIVER_NOT_LOADED", "call": "nvmlInit"}})
+    for value, sure in (("-1", True), ("", True), ("none", True), ("0", False), ("GPU-0a1b2c3d", False)):
         machine.answers[("environ",)] = known({"CUDA_VISIBLE_DEVICES": value}, "env", "environment")
         assert isinstance(see(machine, "visibility"), Known if sure else Unknown), value
 

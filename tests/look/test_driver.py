@@ -63,9 +63,7 @@ def test_the_module_on_disk_is_what_dkms_installed(machine: Made):
     )
     os.makedirs(f"{machine.root}/var/lib/dkms/nvidia/550.54.15/{KERNEL}/x86_64/module")
     os.makedirs(f"{machine.root}/var/lib/dkms/nvidia/535.104.05")
-    os.symlink(
-        f"550.54.15/{KERNEL}/x86_64", f"{machine.root}/var/lib/dkms/nvidia/kernel-{KERNEL}-x86_64"
-    )
+    os.symlink(f"550.54.15/{KERNEL}/x86_64", f"{machine.root}/var/lib/dkms/nvidia/kernel-{KERNEL}-x86_64")
     assert see(machine, "module_on_disk").value == "550.54.15"
     assert see(machine, "dkms").value == (
         DkmsBuild("nvidia", "535.104.05", KERNEL, False),
@@ -106,8 +104,7 @@ def test_driver_cuda_from_nvml_else_from_the_table(machine: Made):
     machine.says("nvml", {"init": {"code": 0}}, {"count": 0}, {"cuda": 12040})
     assert see(machine, "driver_cuda").value == "12.4"
     machine.says(
-        "nvml",
-        {"init": {"code": 18, "name": "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "call": "nvmlInit"}},
+        "nvml", {"init": {"code": 18, "name": "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "call": "nvmlInit"}}
     )
     assert isinstance(see(machine, "driver_cuda"), Absent)
     machine.write("/proc/driver/nvidia/version", OPEN)

@@ -126,12 +126,9 @@ def test_an_executable_is_read_and_not_started(world: World, path: str, version:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "gone"),
-    [("dangling", "dangling link"), ("missing", "missing"), ("mode", "not executable")],
+    ("spoil", "gone"), [("dangling", "dangling link"), ("missing", "missing"), ("mode", "not executable")]
 )
-def test_a_venv_whose_python_is_gone_is_read_all_the_same(
-    world: World, spoil: str, gone: str
-) -> None:
+def test_a_venv_whose_python_is_gone_is_read_all_the_same(world: World, spoil: str, gone: str) -> None:
     place = world.root / "venv/bin/python"
     if spoil == "mode":
         place.chmod(0o644)
@@ -192,9 +189,7 @@ def test_a_disk_is_searched(world: World) -> None:
     without_venv(world)
     world.venv("/home/ann/project/.venv")
     world.venv("/srv/app/venv")
-    world.install(
-        "torch", "2.0", {"torch/a.py": "x"}, site="/srv/app/venv/lib/python3.12/site-packages"
-    )
+    world.install("torch", "2.0", {"torch/a.py": "x"}, site="/srv/app/venv/lib/python3.12/site-packages")
     one = chosen(world)
     assert (one.prefix, one.chosen_by) == ("/srv/app/venv", "usual place")
 

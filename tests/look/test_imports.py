@@ -178,12 +178,9 @@ def test_a_real_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "kind"),
-    [("SyntaxError", DamageKind.NOT_COMPILING), ("NameError", DamageKind.EDITED)],
+    ("error", "kind"), [("SyntaxError", DamageKind.NOT_COMPILING), ("NameError", DamageKind.EDITED)]
 )
-def test_a_file_on_the_way_to_a_failure_is_compared(
-    world: World, error: str, kind: DamageKind
-) -> None:
+def test_a_file_on_the_way_to_a_failure_is_compared(world: World, error: str, kind: DamageKind) -> None:
     files: dict[str, bytes | str] = {"torch/__init__.py": "x", "torch/deep/er/est/a.py": "good"}
     world.install("torch", "2.6.0", {**files, "torch/version.py": "cuda = None"})
     world.file(f"{SITE}/torch/deep/er/est/a.py", "evil")

@@ -29,9 +29,7 @@ def test_xid_without_names():
 
 
 def test_a_switchs_sxid_is_no_xid():
-    (line,) = lines(
-        "[ 1.0] nvidia-nvswitch0: SXid (PCI:0000:c2:00.0): 20034, Fatal, Link 28 LTSSM Fault Up"
-    )
+    (line,) = lines("[ 1.0] nvidia-nvswitch0: SXid (PCI:0000:c2:00.0): 20034, Fatal, Link 28 LTSSM Fault Up")
     assert (line.xid, line.pci) == (None, "0000:c2:00.0")
 
 
@@ -50,10 +48,7 @@ def test_out_of_memory_killer_without_users_and_groups():
         "[ 70.1] Memory cgroup out of memory: Killed process 77 (python3) total-vm:9kB, anon-rss:12582912kB, UID:1000",
     )
     texts = [line.text for line in got]
-    assert texts == [
-        "oom-kill: CONSTRAINT_MEMCG",
-        "Out of memory: killed python3, which held 12.0 GiB",
-    ]
+    assert texts == ["oom-kill: CONSTRAINT_MEMCG", "Out of memory: killed python3, which held 12.0 GiB"]
 
 
 def test_crash_lines_lose_their_process():
@@ -79,8 +74,7 @@ def test_repeated_lines_are_kept_once_with_the_latest_time():
 
 def test_a_crash_loop_of_many_processes_does_not_push_out_the_rest():
     rows = (
-        f"[ {n}.0] NVRM: Xid (PCI:0000:01:00): 31, pid={n}, name=python, MMU fault"
-        for n in range(1, 300)
+        f"[ {n}.0] NVRM: Xid (PCI:0000:01:00): 31, pid={n}, name=python, MMU fault" for n in range(1, 300)
     )
     got = lines("[ 0.5] NVRM: loading NVIDIA UNIX Open Kernel Module", *rows)
     assert len(got) == 9

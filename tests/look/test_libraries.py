@@ -28,9 +28,7 @@ def elf(machine: int = 62, extent: int = 256, size: int | None = None) -> bytes:
     head = b"\x7fELF\x02\x01\x01" + bytes(9)
     head += struct.pack("<HHIQQQIHHHHHH", 3, machine, 1, 0, 64, 0, 0, 64, 56, 1, 64, 0, 0)
     segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, extent, extent, 4096)
-    return (head + segment).ljust(extent if size is None else size, b"\0")[
-        : extent if size is None else size
-    ]
+    return (head + segment).ljust(extent if size is None else size, b"\0")[: extent if size is None else size]
 
 
 CUDNN = f"{SITE}/nvidia/cudnn"
@@ -79,10 +77,7 @@ def test_an_old_copy_beside_a_new_one_and_a_missing_soname_link_show(machine: Ma
     machine.symlink(f"{LIB}/libcublas.so.12", "libcublas.so.12.4.5.8")
     machine.write(f"{LIB}/libcublas.so.11.9.2.110", elf())
     machine.symlink(f"{LIB}/libcublas.so", "libcublas.so.12")
-    assert sorted(c.name for c in seen(machine).values()) == [
-        "libcublas.so.11.9.2.110",
-        "libcublas.so.12",
-    ]
+    assert sorted(c.name for c in seen(machine).values()) == ["libcublas.so.11.9.2.110", "libcublas.so.12"]
 
 
 def test_the_compilers_link_counts_where_nothing_versioned_is_beside_it(machine: Made) -> None:
@@ -106,9 +101,7 @@ def test_one_wheel_gives_owner_and_version(machine: Made) -> None:
     machine.wheel("nvidia-cudnn-cu13", "9.19.0.56")
     machine.wheel("nvidia-cufft", "12.2.0.57")
     found = seen(machine)
-    assert found[f"{CUDNN}/lib/libcudnn.so.9"].owner.need() == Owner(
-        "nvidia-cudnn-cu13", "9.19.0.56", "pip"
-    )
+    assert found[f"{CUDNN}/lib/libcudnn.so.9"].owner.need() == Owner("nvidia-cudnn-cu13", "9.19.0.56", "pip")
     assert found[f"{CUDNN}/lib/libcudnn.so.9"].version.need() == "9.19.0"
     assert found[f"{SITE}/nvidia/cu13/lib/libcufft.so.12"].version.need() == "12.2.0.57"
 
@@ -124,9 +117,7 @@ def test_two_wheels_in_one_folder_are_told_apart_by_size_and_hash(machine: Made)
         record(f"{inside}.so.9", small) + record(f"{inside}_ops.so.9", small),
     )
     machine.wheel(
-        "nvidia-cudnn-cu13",
-        "9.26.0.51",
-        record(f"{inside}.so.9", twin) + record(f"{inside}_ops.so.9", large),
+        "nvidia-cudnn-cu13", "9.26.0.51", record(f"{inside}.so.9", twin) + record(f"{inside}_ops.so.9", large)
     )
     found = seen(machine)
     assert found[f"{CUDNN}/lib/libcudnn.so.9"].version.need() == "9.27.0"
@@ -138,9 +129,7 @@ def test_two_wheels_that_no_record_tells_apart_leave_the_header(machine: Made) -
     defines = "#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 5\n#define CUDNN_PATCHLEVEL 1\n"
     machine.write(f"{CUDNN}/include/cudnn_version.h", defines)
     machine.wheel(
-        "nvidia-cudnn-cu12",
-        "9.27.0.42",
-        "nvidia/cudnn/lib/libcudnn.so.9,,\n../../../etc/passwd,,1\n",
+        "nvidia-cudnn-cu12", "9.27.0.42", "nvidia/cudnn/lib/libcudnn.so.9,,\n../../../etc/passwd,,1\n"
     )
     machine.wheel("nvidia-cudnn-cu13", "9.26.0.51")
     (copy,) = seen(machine).values()
@@ -257,17 +246,12 @@ def test_unsuffixed_wheels_own_the_new_layout_only(machine: Made) -> None:
     cublas = next(family for family in families() if family.name == "cublas")
     new = wheels_of(machine.packages, cublas, "nvidia/cu13/lib/libcublas.so.13")
     old = wheels_of(machine.packages, cublas, "nvidia/cublas/lib/libcublas.so.12")
-    assert ([d.name for d in new], [d.name for d in old]) == (
-        ["nvidia-cublas"],
-        ["nvidia-cublas-cu12"],
-    )
+    assert ([d.name for d in new], [d.name for d in old]) == (["nvidia-cublas"], ["nvidia-cublas-cu12"])
 
 
 def test_defined_version() -> None:
     assert defined_version(["#define CUDART_VERSION  12090"], ["CUDART_VERSION"]) == "12.9"
     assert (
-        defined_version(
-            ["  #define CUSOLVER_VER_MAJOR 11"], ["CUSOLVER_VER_MAJOR", "CUSOLVER_VER_MINOR"]
-        )
+        defined_version(["  #define CUSOLVER_VER_MAJOR 11"], ["CUSOLVER_VER_MAJOR", "CUSOLVER_VER_MINOR"])
         == ""
     )

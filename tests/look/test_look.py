@@ -148,9 +148,7 @@ def test_bytes_that_are_no_text_cost_nothing(world: World) -> None:
     assert msgspec.json.encode(dump(facts))
 
 
-def test_where_the_file_system_is_slow_libraries_come_first_and_the_rest_is_told(
-    world: World,
-) -> None:
+def test_where_the_file_system_is_slow_libraries_come_first_and_the_rest_is_told(world: World) -> None:
     files: dict[str, bytes | str] = {"torch/lib/libc10.so": "x", "torch/a.py": "x"}
     world.install("torch", "2.6.0", files)
     for name in files:

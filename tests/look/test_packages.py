@@ -68,11 +68,7 @@ def test_eggs_and_what_is_no_package(world: World) -> None:
         "single": "0.1",
         "odd-one": "3",
     }
-    assert found["old"].requires.need() == (
-        "numpy",
-        "future; (python_version < '3')",
-        "cupy; extra == 'gpu'",
-    )
+    assert found["old"].requires.need() == ("numpy", "future; (python_version < '3')", "cupy; extra == 'gpu'")
     assert not found["single"].recorded
 
 

@@ -16,10 +16,7 @@ def world(world: World) -> World:
 
 
 def found(world: World, **options: str) -> list[tuple[str, str, str]]:
-    return [
-        (s.module, s.path, s.file or s.via)
-        for s in world.look(**options).installs.shadows.need() or ()
-    ]
+    return [(s.module, s.path, s.file or s.via) for s in world.look(**options).installs.shadows.need() or ()]
 
 
 def test_a_file_beside_the_script(world: World) -> None:
@@ -106,14 +103,10 @@ def test_a_package_hides_the_parts_of_a_shared_name(
     world: World, file: str, text: str, pth: str, hides: bool
 ) -> None:
     world.install(
-        "cuda-pathfinder",
-        "1.3.3",
-        {"cuda/pathfinder/__init__.py": "", "cuda/pathfinder/_find.py": ""},
+        "cuda-pathfinder", "1.3.3", {"cuda/pathfinder/__init__.py": "", "cuda/pathfinder/_find.py": ""}
     )
     world.install("nvidia-cublas-cu12", "12.6.4.1", {"nvidia/cublas/__init__.py": ""})
-    world.install(
-        "cupy-cuda12x", "14.0.1", {"cupy/__init__.py": ""}, requires=["cuda-pathfinder>=1.3.3"]
-    )
+    world.install("cupy-cuda12x", "14.0.1", {"cupy/__init__.py": ""}, requires=["cuda-pathfinder>=1.3.3"])
     world.file(file, text)
     world.file(f"{SITE}/project.pth", pth)
     shadows = world.look().installs.shadows.need() or ()
@@ -122,15 +115,11 @@ def test_a_package_hides_the_parts_of_a_shared_name(
 
 
 def test_what_the_stack_asks_for_is_looked_after_too(world: World) -> None:
-    world.install(
-        "onnxruntime-gpu", "1.22.0", {"onnxruntime/__init__.py": ""}, requires=["flatbuffers"]
-    )
+    world.install("onnxruntime-gpu", "1.22.0", {"onnxruntime/__init__.py": ""}, requires=["flatbuffers"])
     for name in ("flatbuffers", "mine"):
         world.install(name, "1.0", {f"{name}/__init__.py": ""})
         world.file(f"/job/{name}.py", "")
-    assert found(world, script="/job") == [
-        ("flatbuffers", "/job/flatbuffers.py", "script folder")
-    ]
+    assert found(world, script="/job") == [("flatbuffers", "/job/flatbuffers.py", "script folder")]
 
 
 def test_user_site_below_conda(world: World) -> None:
@@ -142,9 +131,7 @@ def test_user_site_below_conda(world: World) -> None:
         (f"{HOME}/.local/lib/python3.12/site-packages", "1.26.4"),
     ):
         world.install("numpy", version, {"numpy/__init__.py": ""}, site=site)
-    assert found(world) == [
-        ("numpy", f"{HOME}/.local/lib/python3.12/site-packages/numpy", "user site")
-    ]
+    assert found(world) == [("numpy", f"{HOME}/.local/lib/python3.12/site-packages/numpy", "user site")]
 
 
 @pytest.mark.parametrize("how", ["activated", "first on PATH"])
@@ -157,13 +144,8 @@ def test_the_environment_of_gpuwhy_itself_is_not_the_target(world: World, how: s
 
 
 def test_a_part_of_a_shared_name_that_the_stack_refuses(world: World) -> None:
-    world.install(
-        "tensorflow", "2.15.1", {"tensorflow/__init__.py": ""}, requires=["protobuf>=3.20.3,<5"]
-    )
-    files: dict[str, bytes | str] = {
-        "google/protobuf/__init__.py": "",
-        "google/protobuf/message.py": "",
-    }
+    world.install("tensorflow", "2.15.1", {"tensorflow/__init__.py": ""}, requires=["protobuf>=3.20.3,<5"])
+    files: dict[str, bytes | str] = {"google/protobuf/__init__.py": "", "google/protobuf/message.py": ""}
     world.install("protobuf", "4.25.3", files)
     world.install("protobuf", "3.19.6", files, site="/vendor")
     assert world.environ is not None
@@ -176,9 +158,7 @@ def test_a_part_of_a_shared_name_that_the_stack_refuses(world: World) -> None:
         "4.25.3",
     )
     assert (str(one.wanted_by), one.wants) == ("tensorflow 2.15.1", ">=3.20.3,<5")
-    world.file(
-        f"{SITE}/google/__init__.py", ""
-    )  # a package wins over a folder that only shares its name
+    world.file(f"{SITE}/google/__init__.py", "")  # a package wins over a folder that only shares its name
     assert not world.look().installs.shadows.need()
 
 
@@ -203,6 +183,4 @@ def test_a_pth_file_that_brings_packages_of_another_python(
     world.file(f"{SITE}/shared.pth", "/old\n")
     seen = world.look().installs.shadows.need() or ()
     assert [(one.module, one.other_python) for one in seen] == said
-    assert all(
-        (one.file, one.version, one.instead) == (f"{SITE}/shared.pth", "0.4.38", "") for one in seen
-    )
+    assert all((one.file, one.version, one.instead) == (f"{SITE}/shared.pth", "0.4.38", "") for one in seen)

@@ -39,8 +39,7 @@ def test_this_machine():
     memory = around.memory.need()
     assert 0 < memory.available <= memory.total
     assert all(
-        "gpuwhy failed" not in getattr(getattr(around, f), "reason", "")
-        for f in around.__struct_fields__
+        "gpuwhy failed" not in getattr(getattr(around, f), "reason", "") for f in around.__struct_fields__
     )
 
 
@@ -56,23 +55,13 @@ def tree(root, files):
 
 
 def test_linux_tree(tmp_path):
-    host = tree(
-        tmp_path, {"etc/os-release": UBUNTU, "lib/x86_64-linux-gnu/libc-2.31.so": b"\x7fELF"}
-    )
+    host = tree(tmp_path, {"etc/os-release": UBUNTU, "lib/x86_64-linux-gnu/libc-2.31.so": b"\x7fELF"})
     (tmp_path / "lib/x86_64-linux-gnu/libc.so.6").symlink_to("libc-2.31.so")
     around = seen(host)
     assert around.os.need() == "linux"
     assert around.distro.need().title == "Ubuntu 24.04.3 LTS"
     assert around.libc.need().version == "2.31"
-    for field in (
-        "kernel",
-        "machine",
-        "container",
-        "injected",
-        "wsl",
-        "shm",
-        "open_files_limit",
-    ):
+    for field in ("kernel", "machine", "container", "injected", "wsl", "shm", "open_files_limit"):
         assert isinstance(getattr(around, field), Unknown), field
 
 
@@ -112,10 +101,7 @@ def test_unreadable_environment_leaves_the_container_open():
 # ---------------------------------------------------------------- containers under WSL, and what does not run
 
 
-WSL = {
-    "uname": Uname("linux", "5.15.167.4-microsoft-standard-WSL2", "x86_64"),
-    "stat /.dockerenv": STAT,
-}
+WSL = {"uname": Uname("linux", "5.15.167.4-microsoft-standard-WSL2", "x86_64"), "stat /.dockerenv": STAT}
 STORE = "834 824 0:36 /nv.inf/{0} /usr/lib/wsl/drivers/nv.inf/{0} ro - 9p drivers ro"
 
 

@@ -33,9 +33,7 @@ def seen(machine: Made, **environ: str) -> dict[str, tuple[str, str | None]]:
 
 
 def test_two_toolkits_and_the_link_between_them_count_once_each(machine: Made) -> None:
-    machine.write(
-        "/usr/local/cuda-12.4/version.json", '{"cuda": {"name": "CUDA SDK", "version": "12.4.1"}}'
-    )
+    machine.write("/usr/local/cuda-12.4/version.json", '{"cuda": {"name": "CUDA SDK", "version": "12.4.1"}}')
     machine.write("/usr/local/cuda-12.4/bin/nvcc", "", 0o755)
     machine.write("/usr/local/cuda-10.1/version.txt", "CUDA Version 10.1.243\n")
     machine.symlink("/usr/local/cuda", "/etc/alternatives/cuda")
@@ -49,10 +47,7 @@ def test_two_toolkits_and_the_link_between_them_count_once_each(machine: Made) -
 def test_the_header_decides_before_the_folder_name(machine: Made) -> None:
     machine.write("/usr/local/cuda-11.2/include/cuda.h", "#define CUDA_VERSION 11080\n")
     machine.write("/opt/cuda-9.0/bin/nvcc", "", 0o755)
-    assert seen(machine) == {
-        "/usr/local/cuda-11.2": ("system", "11.8"),
-        "/opt/cuda-9.0": ("system", "9.0"),
-    }
+    assert seen(machine) == {"/usr/local/cuda-11.2": ("system", "11.8"), "/opt/cuda-9.0": ("system", "9.0")}
     by_name = toolkit_version(machine, "/opt/cuda-9.0")
     assert source_of(by_name).detail == "by its name only"
 
@@ -72,9 +67,7 @@ def test_variables_and_path_name_toolkits_elsewhere(machine: Made) -> None:
     machine.write("/sw/CUDA/12.1.1/version.json", '{"cuda": {"version": "12.1.1"}}')
     machine.write("/sw/CUDA/12.1.1/bin/nvcc", "", 0o755)
     machine.write("/data/cuda-11.7/version.json", '{"cuda": {"version": "11.7.0"}}')
-    found = seen(
-        machine, PATH="/sw/CUDA/12.1.1/bin:/usr/bin", LD_LIBRARY_PATH="/data/cuda-11.7/lib64"
-    )
+    found = seen(machine, PATH="/sw/CUDA/12.1.1/bin:/usr/bin", LD_LIBRARY_PATH="/data/cuda-11.7/lib64")
     assert found == {"/sw/CUDA/12.1.1": ("system", "12.1"), "/data/cuda-11.7": ("system", "11.7")}
 
 
@@ -86,9 +79,7 @@ def test_conda_by_its_packages(machine: Made) -> None:
 
 def test_wheels_in_both_layouts(machine: Made) -> None:
     machine.write(f"{SITE}/nvidia/cuda_nvcc/bin/ptxas", "")
-    machine.write(
-        f"{SITE}/nvidia/cu13/include/cuda_runtime_api.h", "#define CUDART_VERSION  13020\n"
-    )
+    machine.write(f"{SITE}/nvidia/cu13/include/cuda_runtime_api.h", "#define CUDART_VERSION  13020\n")
     machine.wheel("nvidia-cuda-nvcc-cu12", "12.9.86")
     assert seen(machine) == {
         f"{SITE}/nvidia/cu13": ("wheel", "13.2"),

@@ -42,9 +42,7 @@ def world(world: World) -> World:
         ("CUDA_HOME", "/a:/b", PathProblem.NOT_THERE),
     ],
 )
-def test_folders_that_a_variable_names(
-    world: World, name: str, value: str, kind: PathProblem | None
-) -> None:
+def test_folders_that_a_variable_names(world: World, name: str, value: str, kind: PathProblem | None) -> None:
     found = variable(world, name, value)
     assert [one.kind for one in found.problems] == ([kind] if kind else [])
 
@@ -67,9 +65,7 @@ def test_a_value_that_its_reader_refuses(world: World) -> None:
 
 
 def test_keras_backends(world: World) -> None:
-    backends = {
-        f"keras/src/backend/{name}/__init__.py": "x" for name in ("tensorflow", "jax", "torch")
-    }
+    backends = {f"keras/src/backend/{name}/__init__.py": "x" for name in ("tensorflow", "jax", "torch")}
     world.install("keras", "3.6.0", {"keras/__init__.py": "x", **backends})
     world.install("torch", "2.6.0", {"torch/version.py": "cuda = None"})
     (fault,) = variable(world, "KERAS_BACKEND", "jax").faults

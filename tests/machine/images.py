@@ -42,9 +42,7 @@ def layer(*entries: tuple[tarfile.TarInfo, bytes], form: int = tarfile.PAX_FORMA
 
 
 def config(env: list[str] | None = None, architecture: str = "amd64", **more: Any) -> bytes:
-    return json.dumps(
-        {"os": "linux", "architecture": architecture, "config": {"Env": env, **more}}
-    ).encode()
+    return json.dumps({"os": "linux", "architecture": architecture, "config": {"Env": env, **more}}).encode()
 
 
 class Layout:
@@ -68,9 +66,7 @@ class Layout:
         row = self.blob(json.dumps(body).encode(), f"{MEDIA}.manifest.v1+json")
         row["annotations"] = {"org.opencontainers.image.ref.name": name}
         self._manifests.append(row)
-        self.files["index.json"] = json.dumps(
-            {"schemaVersion": 2, "manifests": self._manifests}
-        ).encode()
+        self.files["index.json"] = json.dumps({"schemaVersion": 2, "manifests": self._manifests}).encode()
         return row
 
     def folder(self, where: Path) -> Path:
@@ -84,14 +80,10 @@ class Layout:
         return where
 
 
-def oci(
-    where: Path, *layers: bytes, env: list[str] | None = None, packed: bool = False, **more: Any
-) -> Path:
+def oci(where: Path, *layers: bytes, env: list[str] | None = None, packed: bool = False, **more: Any) -> Path:
     """A layout folder with one image."""
     layout = Layout()
-    layout.add(
-        "mine:1", config(env, **more), *(gzip.compress(one, 1) if packed else one for one in layers)
-    )
+    layout.add("mine:1", config(env, **more), *(gzip.compress(one, 1) if packed else one for one in layers))
     return layout.folder(where)
 
 

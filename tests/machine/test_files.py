@@ -30,9 +30,7 @@ def every_answer(live, path):
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
 def test_what_is_no_file_is_not_opened(live, tmp_path, kind):
-    path = {"pipe": str(tmp_path / "fifo"), "device": "/dev/zero", "socket": str(tmp_path / "s")}[
-        kind
-    ]
+    path = {"pipe": str(tmp_path / "fifo"), "device": "/dev/zero", "socket": str(tmp_path / "s")}[kind]
     if kind == "pipe":
         os.mkfifo(path)
     elif kind == "socket":
@@ -158,9 +156,7 @@ KEPT = [
 
 
 @pytest.mark.parametrize("name, text, kept", KEPT)
-def test_of_files_that_people_write_into_only_what_is_needed_is_read(
-    live, tmp_path, name, text, kept
-):
+def test_of_files_that_people_write_into_only_what_is_needed_is_read(live, tmp_path, name, text, kept):
     (tmp_path / name).write_text(text)
     assert live.read(str(tmp_path / name)).need() == kept
 
@@ -168,9 +164,7 @@ def test_of_files_that_people_write_into_only_what_is_needed_is_read(
 def test_symbols_are_read_once_and_files_are_closed(live):
     before = len(os.listdir("/proc/self/fd"))
     assert live.unmet(ME, "PyErr_", ME).need() == ()
-    assert live.unmet(ME, "cu", "/nowhere/lib.so") == Absent(
-        live.unmet(ME, "cu", "/nowhere/lib.so").source
-    )
+    assert live.unmet(ME, "cu", "/nowhere/lib.so") == Absent(live.unmet(ME, "cu", "/nowhere/lib.so").source)
     for _ in range(40):
         live.unmet(ME, "cu", ME)
     assert len(os.listdir("/proc/self/fd")) <= before + 1

@@ -332,9 +332,7 @@ def contradictory(drawn):
 
 
 @settings(
-    max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 @given(st.lists(st.lists(ENTRY, max_size=8), min_size=1, max_size=4))
 def test_answers_are_those_of_the_unpacked_tree(tmp_path_factory, drawn):
@@ -345,9 +343,7 @@ def test_answers_are_those_of_the_unpacked_tree(tmp_path_factory, drawn):
             return
         try:
             judge.add(one)
-        except (
-            OSError
-        ):  # a file in the way of a folder: engines refuse such layers, each in its way
+        except OSError:  # a file in the way of a folder: engines refuse such layers, each in its way
             return
     image = open_image(str(oci(base / "i", *(layer(*(written(*e) for e in one)) for one in drawn))))
     paths = paths_of(base / "root")

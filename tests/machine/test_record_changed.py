@@ -63,9 +63,7 @@ def test_nothing_was_changed(tmp_path, level):
         (None, "missing"),
     ],
 )
-@pytest.mark.parametrize(
-    "name, level", [("p/a.py", "sizes"), ("p/a.so", "libraries"), ("p/x.bin", "hashes")]
-)
+@pytest.mark.parametrize("name, level", [("p/a.py", "sizes"), ("p/a.so", "libraries"), ("p/x.bin", "hashes")])
 def test_what_was_done_to_it(tmp_path, now, told, name, level):
     record = installed(tmp_path, name)
     if now is None:
@@ -123,9 +121,7 @@ def test_zeros_within_a_library_are_a_doubt_that_its_hash_decides(tmp_path, firs
     body = bytes(range(1, 251)) * 1000
     record = installed(tmp_path, "pack/a.so", body=body)
     start, count = len(body) * first // 100, len(body) // 10 * 3 if told else 9
-    (tmp_path / "pack/a.so").write_bytes(
-        (body[:start] + bytes(count) + body[start + count :])[: len(body)]
-    )
+    (tmp_path / "pack/a.so").write_bytes((body[:start] + bytes(count) + body[start + count :])[: len(body)])
     os.utime(tmp_path / "pack/a.so", (THEN, THEN))
     assert rows(record, "sizes") == ([("pack/a.so", told)] if told else [])
 

@@ -95,9 +95,7 @@ OLD = {
     f"altered {RECORD}": said(["bytes torch/a.py", "size:9 torch/b.py"]),
     f"unwritten {RECORD} .py": said(["torch/c.py"]),
     f'lines {SITE}/torch-2.1.dist-info/METADATA "Requires-Dist: "': said(["Requires-Dist: x"]),
-    f"stat {SITE}/torch/lib/x.so": said(
-        {"kind": "file", "size": 5, "mode": "-rw-r--r--", "mtime": 1.0}
-    ),
+    f"stat {SITE}/torch/lib/x.so": said({"kind": "file", "size": 5, "mode": "-rw-r--r--", "mtime": 1.0}),
     f"stat {SITE}/torch/gone.so": {"state": "absent"},
     "lines /etc/os-release NAME= VERSION=": said(['NAME="Ubuntu"']),
     "lines /etc/os-release ID_LIKE=": said(["ID_LIKE=debian"]),

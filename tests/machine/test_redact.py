@@ -14,15 +14,7 @@ from fuzz.secrets import HARMLESS, Planter
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gpuwhy.machine.redact import (
-    MARK,
-    People,
-    Redactor,
-    accounts,
-    logins,
-    names_a_thing,
-    of_this_machine,
-)
+from gpuwhy.machine.redact import MARK, People, Redactor, accounts, logins, names_a_thing, of_this_machine
 
 HOSTS = Path(__file__).parents[1] / "hosts"
 
@@ -179,11 +171,7 @@ def test_a_key_of_many_lines_leaves_as_many():
 
 def test_what_a_table_calls_a_secret_is_one():
     values = {"hf_token": "plainwords", "key": "value", "keys": ["a"], "note": "password=Zx81bQ"}
-    assert Redactor().values(values) == {
-        **values,
-        "hf_token": f"{MARK}-1",
-        "note": f"password={MARK}-2",
-    }
+    assert Redactor().values(values) == {**values, "hf_token": f"{MARK}-1", "note": f"password={MARK}-2"}
     row = {"name": "MY_PASSWORD", "value": "plainwords"}
     assert Redactor().values({"variables": [row]})["variables"][0]["value"] == f"{MARK}-1"
 

@@ -111,9 +111,7 @@ def test_a_crash_names_the_try(world):
 
 
 def test_a_python_that_cannot_be_started(world):
-    answer = LiveMachine({"PATH": "/bin"}).sandbox(
-        "/no/such/python", encoded(Order((("import", "x"),)))
-    )
+    answer = LiveMachine({"PATH": "/bin"}).sandbox("/no/such/python", encoded(Order((("import", "x"),))))
     assert said(list(answer.need()), "cannot") == "No such file or directory"
 
 
@@ -232,15 +230,11 @@ def test_a_flood_is_stopped(world, stream):
 
 
 def test_a_folder_that_nobody_may_enter_is_removed_too(world):
-    world.lines(
-        "import os\nos.makedirs('a/b')\nopen('a/b/c', 'w')\nos.chmod('a/b', 0)\nos.chmod('a', 0)"
-    )
+    world.lines("import os\nos.makedirs('a/b')\nopen('a/b/c', 'w')\nos.chmod('a/b', 0)\nos.chmod('a', 0)")
 
 
 def test_forged_answers_are_only_lines(world):
-    code = (
-        'import os\nos.write(3, b\'{"try": 0, "ok": true}\\n[1]\\n\\xff{\\n{"ended": 7}\\n\')\n1/0'
-    )
+    code = 'import os\nos.write(3, b\'{"try": 0, "ok": true}\\n[1]\\n\\xff{\\n{"ended": 7}\\n\')\n1/0'
     lines = world.lines(code)
     assert [line for line in lines if line.get("error") == "ZeroDivisionError"]
 

@@ -79,8 +79,4 @@ def limit(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 
 
 def outcomes(stages: dict[str, Stage], *which: str) -> dict[str, str]:
-    return {
-        name: stage.outcome
-        for name, stage in stages.items()
-        if stage.outcome in (which or ("failed",))
-    }
+    return {name: stage.outcome for name, stage in stages.items() if stage.outcome in (which or ("failed",))}

@@ -76,8 +76,7 @@ def test_others_that_work(tried, name, code):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "words"),
-    [("50", "wrong result: from 306 to 256 instead of"), ("nan", "from nan to 256")],
+    ("wrong", "words"), [("50", "wrong result: from 306 to 256 instead of"), ("nan", "from nan to 256")]
 )
 def test_a_wrong_result_fails_its_stage_and_the_next_is_tried(tried, wrong, words):
     found = tried("torch", TORCH, STANDIN_WRONG=wrong)

@@ -81,8 +81,7 @@ def test_what_libraries_printed_last_explains_a_death_and_a_failure_without_word
     said = {"said": "noise\nUnable to load any of {libcudnn_cnn.so.9}\nInvalid handle.\n"}
     stage = only(BEGIN, {"calling": "a"}, said, of_words("probe died by signal 6: Invalid handle."))
     assert stage.why == (
-        "a: died by signal 6 (SIGABRT): "
-        "noise · Unable to load any of {libcudnn_cnn.so.9} · Invalid handle."
+        "a: died by signal 6 (SIGABRT): noise · Unable to load any of {libcudnn_cnn.so.9} · Invalid handle."
     )
     wordless, end = {**BAD, "text": ""}, {**FAILED, "why": "cuInit gave 803"}
     assert only(BEGIN, wordless, end, {"said": "it is so\n"}).why == "cuInit gave 803: it is so"
@@ -164,9 +163,7 @@ KEYS = ["stage", "device", "calling", "call", "ok", "code", "text", "ms", "libra
 KEYS += ["end", "said", "ended", "memory"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
-    lambda inner: (
-        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3)
-    ),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3),
     max_leaves=4,
 )
 

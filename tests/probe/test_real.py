@@ -19,8 +19,7 @@ pytestmark = pytest.mark.real
 FAMILIES = ("cudart", "cublas", "cublasLt", "cudnn", "nvrtc", "nccl")
 LAB = Path(os.environ.get("GPUWHY_LAB", "/nonexistent"))
 ENVIRONMENTS = sorted(
-    path.parents[2]
-    for path in LAB.glob("*/lib/python*/site-packages/nvidia/cudnn/lib/libcudnn.so.9")
+    path.parents[2] for path in LAB.glob("*/lib/python*/site-packages/nvidia/cudnn/lib/libcudnn.so.9")
 )
 
 

@@ -16,9 +16,7 @@ from tests.probe.machines import Machine, build, limit, outcomes, silent
 
 def test_a_healthy_machine_passes_every_stage_in_order(machine: Machine):
     done, rates = walk(machine.host(), Stack(machine.libraries, ()), False, silent)
-    assert [(one.name, one.outcome, one.why) for one in done] == [
-        (step.name, "passed", "") for step in STEPS
-    ]
+    assert [(one.name, one.outcome, one.why) for one in done] == [(step.name, "passed", "") for step in STEPS]
     assert {rate.what for rate in rates} == {"copy on the GPU", "float32 matmul"}
     libraries = {stage.name: stage.library for stage in done if stage.library}
     assert libraries["libcuda"] == str(machine.folder / "libcuda.so.1")
@@ -73,9 +71,7 @@ def test_a_driver_that_names_no_codes_gets_them_from_a_table(tmp_path: Path):
     assert blas.why == "cublasCreate_v2 gave 3 CUBLAS_STATUS_ALLOC_FAILED"
 
 
-def test_a_compiler_that_makes_no_machine_code_leaves_that_to_the_driver(
-    tmp_path: Path, machine: Machine
-):
+def test_a_compiler_that_makes_no_machine_code_leaves_that_to_the_driver(tmp_path: Path, machine: Machine):
     old = Machine(machine.folder)
     old.libraries = {"nvrtc": str(build(tmp_path, "NVRTC", old=True) / "libnvrtc.so.12")}
     compiled, launched = old.told("device").stages[2:]
@@ -116,9 +112,7 @@ def test_each_fault_fails_its_own_stage_alone(machine: Machine, standin: str, st
         ("cudart=12090", "cudart", "a driver for up to CUDA 12.8: kernels run, PTX from this CUDA"),
     ],
 )
-def test_what_is_only_narrower_passes_with_a_word(
-    machine: Machine, standin: str, stage: str, why: str
-):
+def test_what_is_only_narrower_passes_with_a_word(machine: Machine, standin: str, stage: str, why: str):
     stages = machine.walk(standin)
     assert set(outcomes(stages, "passed")) == set(stages)
     assert why in stages[stage].why
@@ -171,9 +165,7 @@ def test_a_library_that_ends_the_process_is_a_crash_with_its_words(machine: Mach
         ("cudnnGetVersion=die6", "cudnn", {"cudnn_create:0": "needs a cuDNN that is whole, which"}),
     ],
 )
-def test_after_a_crash_the_stages_that_do_not_need_it_go_on(
-    machine: Machine, standin, crashed, skipped
-):
+def test_after_a_crash_the_stages_that_do_not_need_it_go_on(machine: Machine, standin, crashed, skipped):
     stages = machine.walk(standin)
     assert outcomes(stages, "crashed", "failed") == {crashed: "crashed"}
     assert all(why in stages[name].why for name, why in skipped.items())

@@ -25,9 +25,7 @@ PATHS = {family: f"C:/cuda/{name}" for family, name in NAMES.items()}
 
 def test_a_frameworks_dlls_are_the_stack():
     unseen = ("", NOT_OBSERVED, NOT_OBSERVED)
-    loaded = [
-        LoadedLibrary(NAMES[one], path, Found(Rule.PATH), *unseen) for one, path in PATHS.items()
-    ]
+    loaded = [LoadedLibrary(NAMES[one], path, Found(Rule.PATH), *unseen) for one, path in PATHS.items()]
     facts = Facts(loads=Loads(trees=Known((LoadTree("tensorflow", tuple(loaded), (), ()),), HERE)))
     chosen = stack(facts)
     assert chosen.libraries == PATHS

@@ -32,18 +32,12 @@ def configure(world: World, **files: str) -> None:
     for name, folders in {"x86_64": f"# Multiarch\n{SYSTEM}", "cuda": CUDA, **files}.items():
         world.file(f"/etc/ld.so.conf.d/{name}.conf", f"{folders}\n")
     (world.root / SYSTEM[1:]).mkdir(parents=True, exist_ok=True)
-    remember(
-        world, *(folder for _, folder in sorted({"x86_64": SYSTEM, "cuda": CUDA, **files}.items()))
-    )
+    remember(world, *(folder for _, folder in sorted({"x86_64": SYSTEM, "cuda": CUDA, **files}.items())))
 
 
 def remember(world: World, *folders: str) -> None:
-    found = [
-        (name, folder) for folder in folders for name in sorted(os.listdir(world.root / folder[1:]))
-    ]
-    entries = [
-        CacheEntry(name, f"{folder}/{name}", X86_64, 0) for name, folder in found if ".so" in name
-    ]
+    found = [(name, folder) for folder in folders for name in sorted(os.listdir(world.root / folder[1:]))]
+    entries = [CacheEntry(name, f"{folder}/{name}", X86_64, 0) for name, folder in found if ".so" in name]
     world.file("/etc/ld.so.cache", new_format(entries))
 
 
@@ -169,19 +163,15 @@ def test_what_comes_first_on_every_machine_is_named(build, cause, fix, image, tm
 @pytest.mark.parametrize("build", SOUND)
 def test_what_the_driver_comes_before_accuses_nobody(build, image, tmp_path):
     report = judged(build, tmp_path, image, TOLD)
-    assert ([c.id for c in report.causes if c.found and c.stops], report.status) == (
-        [],
-        "healthy",
-    ), report.headline
+    assert ([c.id for c in report.causes if c.found and c.stops], report.status) == ([], "healthy"), (
+        report.headline
+    )
 
 
 @pytest.mark.parametrize(
-    "told",
-    [None, AssumedMachine((("Tesla T4", "7.5"),)), AssumedMachine(driver="535.104.05"), TOLD],
+    "told", [None, AssumedMachine((("Tesla T4", "7.5"),)), AssumedMachine(driver="535.104.05"), TOLD]
 )
-@pytest.mark.parametrize(
-    "build", [stubs_first, driver_in_local, never_listed, cache_of_a_file_that_is_gone]
-)
+@pytest.mark.parametrize("build", [stubs_first, driver_in_local, never_listed, cache_of_a_file_that_is_gone])
 def test_no_flag_makes_it_healthy(build, told, tmp_path):
     report = judged(build, tmp_path, False, told)
     assert report.status != "healthy"

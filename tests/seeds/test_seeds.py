@@ -25,9 +25,7 @@ LINUX = r"\bapt\b|\bsudo\b|ldconfig|LD_LIBRARY_PATH|\bexport "
 
 def shown(row: dict) -> tuple[str, int]:
     asked = "ask" in row
-    answer = answer_of(
-        read(row["ask"] if asked else row["text"]), command="ask" if asked else "explain"
-    )
+    answer = answer_of(read(row["ask"] if asked else row["text"]), command="ask" if asked else "explain")
     return terminal.write(blocks.document(answer)), answer.exit_code
 
 

@@ -67,9 +67,7 @@ def state_of(facts: Facts, cause: str) -> str:
         if one.cause == cause:
             found.setdefault(one.subject, []).append(one)
     unseen = {one.subject for one in judged.undecided if one.cause == cause}
-    states = [
-        _state([one.weight for one in found.get(s, ())], s in unseen) for s in {*found, *unseen}
-    ]
+    states = [_state([one.weight for one in found.get(s, ())], s in unseen) for s in {*found, *unseen}]
     return min(states, key=ORDER.index, default="ruled-out")
 
 

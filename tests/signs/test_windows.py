@@ -133,12 +133,8 @@ def torch_without_a_library(world: World) -> None:
     site = trees.python(world.disk, "3.12.4", "C:/Python312")
     world.path[0] = "C:/Python312"
     world.disk.put(f"{site}/torch/version.py", "cuda: Optional[str] = '12.8'\n")
-    world.disk.put(
-        f"{site}/torch-2.9.1+cu128.dist-info/METADATA", "Name: torch\nVersion: 2.9.1+cu128\n"
-    )
-    world.disk.put(
-        f"{site}/torch/lib/torch_cuda.dll", trees.pe({"cusolver64_11.dll": ["cusolverDnCreate"]})
-    )
+    world.disk.put(f"{site}/torch-2.9.1+cu128.dist-info/METADATA", "Name: torch\nVersion: 2.9.1+cu128\n")
+    world.disk.put(f"{site}/torch/lib/torch_cuda.dll", trees.pe({"cusolver64_11.dll": ["cusolverDnCreate"]}))
     world.driver, world.cuda = "576.57", 12090
 
 
@@ -154,11 +150,7 @@ def zlib_missing(world: World) -> None:
     rest = ("adv_infer", "adv_train", "cnn_infer", "cnn_train", "ops_train")
     for part in rest:
         world.disk.put(f"{CUDNN}/bin/cudnn_{part}64_8.dll", trees.made("", (6, 14, 11, 8904)))
-    libraries = {
-        **trees.CUDA_11_0,
-        "cusolver64_11.dll": "11.1.0.152",
-        "nvrtc64_112_0.dll": "11.2.152",
-    }
+    libraries = {**trees.CUDA_11_0, "cusolver64_11.dll": "11.1.0.152", "nvrtc64_112_0.dll": "11.2.152"}
     world.path[world.path.index(world.bin)] = trees.toolkit(world.disk, "11.2", libraries)
     world.variables.update(CUDA_PATH=f"{trees.TOOLKITS}/v11.2")
     world.driver, world.cuda = "461.33", 11020
@@ -193,9 +185,7 @@ def python_without_its_dll(world: World) -> None:
 def added_for_what_python_loads(world: World) -> None:
     """os.add_dll_directory does not reach a plain LoadLibrary, which is how TensorFlow opens cuDNN."""
     cudnn_off_path(world)
-    world.disk.put(
-        f"{world.site}/sitecustomize.py", r'import os; os.add_dll_directory(r"C:\tools\cuda\bin")'
-    )
+    world.disk.put(f"{world.site}/sitecustomize.py", r'import os; os.add_dll_directory(r"C:\tools\cuda\bin")')
 
 
 def folder_like_a_dll(world: World) -> None:

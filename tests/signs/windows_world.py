@@ -75,14 +75,7 @@ def running(driver: str, cuda: int, capability: str) -> dict[tuple[Any, ...], An
     card = rf"PCI\VEN_10DE&DEV_{CARDS[capability][1]}&SUBSYS_00000000&REV_A1\4&0"
     held = "nvlddmkm" if driver else "BasicDisplay"
     missing = (
-        {
-            "init": {
-                "code": 12,
-                "name": "NVML_ERROR_LIBRARY_NOT_FOUND",
-                "call": "nvmlInit",
-                "detail": "",
-            }
-        },
+        {"init": {"code": 12, "name": "NVML_ERROR_LIBRARY_NOT_FOUND", "call": "nvmlInit", "detail": ""}},
     )
     return {
         ("uname",): Uname("windows", "10.0.19045", "x86_64"),
@@ -94,17 +87,14 @@ def running(driver: str, cuda: int, capability: str) -> dict[tuple[Any, ...], An
 def tensorflow(disk: trees.Disk, site: str) -> None:
     """The files of the real wheel as pip puts them: its metadata, its extension, the others by size."""
     trees.tensorflow(disk, site)
-    disk.put(
-        f"{site}/tensorflow/python/platform/build_info.py", (WHEEL / "build_info.txt").read_bytes()
-    )
+    disk.put(f"{site}/tensorflow/python/platform/build_info.py", (WHEEL / "build_info.txt").read_bytes())
     meta = f"{site}/tensorflow_gpu-2.3.4.dist-info"
     for name in ("METADATA", "WHEEL", "RECORD"):
         lines = (
             (WHEEL / name).read_bytes().splitlines(keepends=True)
         )  # nothing that it requires is in these trees
         disk.put(
-            f"{meta}/{name}",
-            b"".join(line for line in lines if not line.startswith(b"Requires-Dist: ")),
+            f"{meta}/{name}", b"".join(line for line in lines if not line.startswith(b"Requires-Dist: "))
         )
     for line in (WHEEL / "RECORD").read_text().splitlines():
         path, _, size = line.rsplit(",", 2)
@@ -143,13 +133,9 @@ class World:
         environ = {**said, "PATH": ";".join(self.path).replace("/", "\\")}
         if self.driver:
             for name in ("nvcuda.dll", "nvml.dll"):
-                self.disk.put(
-                    f"{trees.SYSTEM}/{name}", self.lies.get(name) or trees.driver_dll(self.driver)
-                )
+                self.disk.put(f"{trees.SYSTEM}/{name}", self.lies.get(name) or trees.driver_dll(self.driver))
         keys = {("registry", key): RegistryKey(values, ()) for key, values in self.registry.items()}
-        return Running(
-            self.disk, environ, {**running(self.driver, self.cuda, self.capability), **keys}
-        )
+        return Running(self.disk, environ, {**running(self.driver, self.cuda, self.capability), **keys})
 
     def facts(self) -> Facts:
         """What is seen of it."""

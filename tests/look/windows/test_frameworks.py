@@ -41,11 +41,7 @@ def test_the_names_are_those_of_the_published_wheel(row):
 def test_tensorflow(disk):
     tensorflow(disk, python(disk))
     (one,) = facts_of(disk).frameworks.installed.need()
-    assert (one.version, one.built_for_cuda.need(), one.built_for_cudnn.need()) == (
-        "2.3.4",
-        "10.1",
-        "7.6.5",
-    )
+    assert (one.version, one.built_for_cuda.need(), one.built_for_cudnn.need()) == ("2.3.4", "10.1", "7.6.5")
     assert one.ptx.need() == ("compute_70",)
     assert one.opens.need()[0].name == "cudart64_101.dll"
 
@@ -74,10 +70,7 @@ def test_torch_of_the_default_index_is_a_cpu_build(disk):
 
 def test_onnxruntime(disk):
     site = python(disk, "3.11.9", "C:/Python311")
-    disk.put(
-        f"{site}/onnxruntime_gpu-1.19.2.dist-info/METADATA",
-        "Name: onnxruntime-gpu\nVersion: 1.19.2\n",
-    )
+    disk.put(f"{site}/onnxruntime_gpu-1.19.2.dist-info/METADATA", "Name: onnxruntime-gpu\nVersion: 1.19.2\n")
     disk.real(f"{site}/onnxruntime/capi/onnxruntime_providers_cuda.dll")
     (one,) = facts_of(disk).frameworks.installed.need()
     assert one.built_for_cuda.need().startswith("12")

@@ -48,9 +48,7 @@ class Answering(Machine):
         return self._inner.ask(question, *args)
 
 
-def facts_of(
-    disk: Disk, answers: dict[tuple[Any, ...], Any] | None = None, **environ: str
-) -> Facts:
+def facts_of(disk: Disk, answers: dict[tuple[Any, ...], Any] | None = None, **environ: str) -> Facts:
     machine = Answering(disk.machine(**environ), answers or {})
     return look(RecordingMachine(machine), Options(), SUBJECTS)
 
@@ -83,8 +81,7 @@ def test_nvml_is_asked_first(tmp_path):
 def test_the_driver_store_where_system32_has_none(tmp_path):
     disk = windows(tmp_path, "")
     disk.put(
-        f"{SYSTEM}/DriverStore/FileRepository/nv_dispi.inf_amd64_0a1b/nvcuda64.dll",
-        driver_dll("536.23"),
+        f"{SYSTEM}/DriverStore/FileRepository/nv_dispi.inf_amd64_0a1b/nvcuda64.dll", driver_dll("536.23")
     )
     assert facts_of(disk).driver.module_version.need() == "536.23"
 
@@ -115,21 +112,13 @@ def test_a_broken_nvcuda_is_not_taken_for_no_driver(tmp_path, data):
 
 def test_a_card_by_the_driver_that_holds_it(tmp_path):
     for service, driver in (("nvlddmkm", "nvidia"), ("BasicDisplay", "BasicDisplay")):
-        answers = {
-            ("registry", f"{SERVICES}/{service}/Enum"): RegistryKey({"0": CARD, "Count": "1"}, ())
-        }
+        answers = {("registry", f"{SERVICES}/{service}/Enum"): RegistryKey({"0": CARD, "Count": "1"}, ())}
         (card,) = facts_of(windows(tmp_path), answers=answers).devices.pci.need()
-        assert (card.device_id, card.capability.need(), card.driver.need()) == (
-            "2204",
-            "8.6",
-            driver,
-        )
+        assert (card.device_id, card.capability.need(), card.driver.need()) == ("2204", "8.6", driver)
 
 
 def test_cards_that_windows_has_seen(tmp_path):
-    keys = RegistryKey(
-        {}, ("VEN_8086&DEV_3E92", "VEN_10DE&DEV_2204&SUBSYS_0", "VEN_10DE&DEV_1AEF&SUBSYS_0")
-    )
+    keys = RegistryKey({}, ("VEN_8086&DEV_3E92", "VEN_10DE&DEV_2204&SUBSYS_0", "VEN_10DE&DEV_1AEF&SUBSYS_0"))
     found = facts_of(windows(tmp_path), answers={("registry", BUS): keys}).devices.pci.need()
     assert "2204" in [card.device_id for card in found]
     none = RegistryKey({}, ("VEN_8086&DEV_3E92",))
@@ -147,10 +136,7 @@ EDITION = ("registry", "HKLM/SOFTWARE/Microsoft/Windows NT/CurrentVersion")
 
 def test_the_registry_calls_windows_11_windows_10(tmp_path):
     values = {"ProductName": "Windows 10 Pro", "DisplayVersion": "23H2", "CurrentBuild": "22631"}
-    answers = {
-        EDITION: RegistryKey(values, ()),
-        ("uname",): Uname("windows", "10.0.22631", "AMD64"),
-    }
+    answers = {EDITION: RegistryKey(values, ()), ("uname",): Uname("windows", "10.0.22631", "AMD64")}
     found = facts_of(windows(tmp_path), answers=answers).system
     assert found.distro.need().title == "Windows 11 Pro 23H2, build 22631"
     assert found.machine.need() == "x86_64"
@@ -165,11 +151,7 @@ def test_a_disk_by_the_version_of_its_files(tmp_path, version, title):
     disk = windows(tmp_path)
     disk.put(f"{SYSTEM}/kernel32.dll", made("Windows NT BASE API Client DLL", version))
     found = facts_of(disk).system
-    assert (found.os.need(), found.distro.need().title, found.machine.need()) == (
-        "windows",
-        title,
-        "x86_64",
-    )
+    assert (found.os.need(), found.distro.need().title, found.machine.need()) == ("windows", title, "x86_64")
 
 
 def test_what_is_not_known_of_a_disk(tmp_path):
@@ -256,6 +238,4 @@ def test_toolkits_are_found_by_place_variable_and_path(disk):
 def test_nvcc_on_path(disk):
     toolkit(disk, "10.1", CUDA_10_1)
     path = f"{TOOLKITS}/v10.1/bin".replace("/", "\\")
-    assert (
-        facts_of(disk, PATH=path).libraries.nvcc_on_path.need() == f"{TOOLKITS}/v10.1/bin/nvcc.exe"
-    )
+    assert facts_of(disk, PATH=path).libraries.nvcc_on_path.need() == f"{TOOLKITS}/v10.1/bin/nvcc.exe"

@@ -19,11 +19,7 @@ def disk(tmp_path) -> Disk:
 
 def venv(disk: Disk, system_too: str = "false") -> str:
     home = python(disk).removesuffix("/Lib/site-packages")
-    rows = (
-        "home = C:\\Python38",
-        f"include-system-site-packages = {system_too}",
-        "version = 3.8.10",
-    )
+    rows = ("home = C:\\Python38", f"include-system-site-packages = {system_too}", "version = 3.8.10")
     text = "".join(f"{row}\r\n" for row in rows)
     disk.put(f"{VENV}/pyvenv.cfg", text)
     disk.put(f"{VENV}/Scripts/python.exe", made("Python"))
