@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 
@@ -87,43 +86,6 @@ def test_a_node_that_never_ends_its_line_costs_no_memory():
     launched = Launched(endless, 1.0, 1 << 20)
     assert list(launched.lines()) == []
     assert launched.out_of_time
-
-
-ASKS = """#!/bin/sh
-cat {folder}/$1.jsonl
-[ "$1" != n3 ] || exit 7
-"""
-
-
-@pytest.mark.real
-def test_real_pdsh(tmp_path):
-    """`GPUWHY_PDSH=/path/to/pdsh pytest -m real`, with its exec module: no SSH is needed."""
-    pdsh = os.environ.get("GPUWHY_PDSH") or pytest.skip("no pdsh named")
-    for n in range(4):
-        line = changed("x", {"lib.nccl": "2.1"} if n == 2 else None) + "\n"
-        (tmp_path / f"n{n}.jsonl").write_text(line if n < 3 else "")
-    asks = tmp_path / "gpuwhy-stand-in"
-    asks.write_text(ASKS.format(folder=tmp_path))
-    asks.chmod(0o755)
-    argv = [pdsh, "-R", "exec", "-w", "n[0-3]", str(asks), "%h"]
-    code, out, err = gpuwhy("fleet", "collect", "--json", "--nodes", "n[0-3]", "--", *argv)
-    value = json.loads(out)
-    assert code == 1, err
-    assert ([one["node"] for one in value["odd"]], value["silent"]) == (["n2"], ["n3"])
-    assert "exit code 7" in value["why_silent"]["n3"]
-
-
-@pytest.mark.real
-def test_real_mpirun():
-    """`GPUWHY_MPIRUN=/path/to/mpirun pytest -m real`: ranks of one machine are one node."""
-    mpirun = os.environ.get("GPUWHY_MPIRUN") or pytest.skip("no mpirun named")
-    ask = [sys.executable, "-m", "gpuwhy", "check", "--jsonl"]
-    argv = [mpirun, "--oversubscribe", "-n", "3", "--tag-output", *ask]
-    code, out, err = gpuwhy("fleet", "collect", "--json", "--", *argv)
-    value = json.loads(out)
-    assert code in (0, 1), err
-    assert [len(group["nodes"]) for group in value["groups"]] == [1]
-    assert list(value["repeated"].values()) == [3]
 
 
 def test_a_ray_cluster_that_cannot_be_reached_ends_in_time_with_one_line(tmp_path, monkeypatch):

@@ -8,12 +8,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import pytest
@@ -124,31 +121,3 @@ def test_a_stopped_and_a_killed_node_are_rows_without_an_answer(cluster):
     assert 1 <= len(value["silent"]) <= 2  # the killed one may have answered before it died
     for pid in stopped:
         _signal(pid, signal.SIGCONT)
-
-
-def test_through_a_client():
-    """`ray://`: from a machine that is no node of the cluster."""
-    pytest.importorskip("ray")
-    tool = os.path.join(os.path.dirname(sys.executable), "ray")
-    port, client = (20000 + os.getpid() % 20000 + n for n in range(2))
-    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # for both sides
-    environ = {**os.environ, **token, "PYTHONPATH": os.pathsep.join(sys.path)}
-    folder = tempfile.mkdtemp(prefix="gw", dir="/tmp")  # short: sockets lie below it
-    options = f"--port={port} --ray-client-server-port={client} --num-cpus=1 --temp-dir={folder}"
-    start = [tool, "start", "--head", *options.split(), "--include-dashboard=false", "--block"]
-    null = subprocess.DEVNULL
-    argv = [*start, "--object-store-memory=80000000"]
-    head = subprocess.Popen(argv, env=environ, stdout=null, stderr=null)
-    try:
-        until, code = time.monotonic() + 120, 2
-        while code == 2 and time.monotonic() < until:
-            time.sleep(2)
-            child = started(f"ray://127.0.0.1:{client}", "--seconds", "90", env=environ)
-            out, err = child.communicate(timeout=150)
-            code = child.returncode
-        assert code in (0, 1, 4), err
-        assert answered(json.loads(out)) == 1
-    finally:
-        head.terminate()
-        head.wait(60)
-        shutil.rmtree(folder, ignore_errors=True)

@@ -11,6 +11,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from gpuwhy.machine.machine import Machine
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.recording import RecordingMachine
@@ -18,6 +20,9 @@ from gpuwhy.machine.folder import FolderMachine, FolderSystem
 from gpuwhy.loader.glibc import World, glibc_version
 from gpuwhy.loader.process import Process
 
+needs_gcc = pytest.mark.skipif(
+    not (shutil.which("gcc") and os.uname().machine == "x86_64"), reason="a C compiler for x86_64 builds the worlds"
+)
 PROGRAM = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>

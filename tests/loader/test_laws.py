@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import shutil
 import struct
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from gpuwhy.loader.process import Process
+from gpuwhy.loader.glibc import World
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.recording import RecordingMachine
+
 from ..length import halved
-from .ground import FAILED, Ground, RootGround, agree, write
-from .worlds import needs_gcc
+from .ground import FAILED, Ground, RootGround, agree, needs_gcc, write
 
 pytestmark = needs_gcc
 
@@ -21,6 +30,25 @@ def knows_its_origin(ground: Ground) -> None:
 
 
 # ---------------------------------------------------------------- RPATH and RUNPATH
+
+
+@pytest.mark.parametrize("program", ["", "rpath", "runpath"])
+@pytest.mark.parametrize("library", ["", "rpath", "runpath"])
+def test_every_combination_of_tags_copies_and_variable(ground, program, library):
+    """RPATH before LD_LIBRARY_PATH before RUNPATH; RPATH is inherited, RUNPATH is not, and switches RPATH off."""
+    whole = ground.library("all/libb.so")
+    for needs in ((), ("libb.so",)):
+        ground.program(("liba.so",), **({program: "@/p"} if program else {}))
+        ground.library("p/liba.so", needs, **({library: "@/a"} if library else {}))
+        subsets = (some for count in range(4) for some in itertools.combinations("pae", count))
+        for copies, variable in itertools.product(subsets, ("", "@/e")):
+            for folder in "pae":
+                ground.place(folder).mkdir(exist_ok=True)
+                ground.place(f"{folder}/libb.so").unlink(missing_ok=True)
+            for folder in copies:
+                shutil.copy(whole, ground.place(f"{folder}/libb.so"))
+            path = ":".join(filter(None, (variable, "" if program else "@/p")))  # liba is found in each world
+            agree(ground, *(() if needs else ("a=libb.so",)), **({"PATH_": path} if path else {}))
 
 
 def test_rpath_is_inherited_by_grandchildren(ground):
@@ -336,10 +364,24 @@ PATCHES = {
 }
 
 
-@pytest.mark.parametrize("what", halved(PATCHES))
-def test_headers_that_are_skipped_and_headers_that_stop(ground, what):
+BROKEN = {
+    "folder": Path.mkdir,
+    "empty": Path.touch,
+    "text": lambda place: place.write_text("INPUT ( -lb )\n"),
+    "cut header": lambda place: place.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(9)),
+    "dangling": lambda place: place.symlink_to("nowhere.so"),
+}
+
+
+@pytest.mark.parametrize("what", [*BROKEN, *halved(PATCHES)])
+def test_files_that_are_skipped_and_files_that_stop(ground, what):
     ground.program()
-    _patch(ground.library("x/libb.so"), *PATCHES[what])
+    first = ground.library("x/libb.so")
+    if what in BROKEN:
+        first.unlink()
+        BROKEN[what](first)
+    else:
+        _patch(first, *PATCHES[what])
     ground.library("y/libb.so")
     agree(ground, "main=libb.so", PATH_="@/x:@/y")
 
@@ -362,3 +404,18 @@ def test_folders_that_are_files(ground):
     ground.place("file").write_text("")
     ground.library("e/libb.so")
     assert agree(ground, "main=libb.so", PATH_="@/file:@/file/x:@/e") == ["e/libb.so"]
+
+
+def test_the_python_we_run_in():
+    """Every object of a real program: the same files that LD_DEBUG shows."""
+    program = os.path.realpath(sys.executable)
+    argv = [program, "-I", "-S", "-c", "import ssl, ctypes, lzma"]
+    said = subprocess.run(argv, env={**os.environ, "LD_DEBUG": "files"}, capture_output=True, text=True).stderr
+    shown = {os.path.realpath(line.split("calling init: ")[1]) for line in said.splitlines() if "calling init: " in line}
+    path = os.environ.get("LD_LIBRARY_PATH", "")
+    process = Process(World(RecordingMachine(LiveMachine()), os.uname().machine, path))
+    main = process.start(program)
+    for extension in (one for one in shown if "lib-dynload" in one):
+        process.dlopen(extension, main)
+    assert {os.path.realpath(one.path) for one in process.loaded} - {program} == shown
+    assert process.missing == []

@@ -15,8 +15,7 @@ from gpuwhy.loader.glibc import World
 from gpuwhy.loader.process import Process
 from gpuwhy.loader.symbols import unmet_versions
 
-from .ground import FAILED, Ground, agree
-from .worlds import needs_gcc
+from .ground import FAILED, Ground, agree, needs_gcc
 
 pytestmark = needs_gcc
 

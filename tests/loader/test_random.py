@@ -10,7 +10,8 @@ import random
 
 import pytest
 
-from .worlds import needs_gcc
+
+from .ground import needs_gcc
 
 pytestmark = needs_gcc
 

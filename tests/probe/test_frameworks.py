@@ -252,24 +252,3 @@ def test_what_real_frameworks_printed(name):
     assert stage(found, one["stage"]).why == one["why"]
     assert one["said"] in found.said
     assert found.mapped
-
-
-REAL = [
-    ("tf115", "tensorflow", "TensorFlow lists no GPU"),
-    ("tf", "tensorflow", "TensorFlow lists no GPU"),
-    ("t251", "torch", "RuntimeError: Found no NVIDIA driver on your system."),
-    ("jax", "jax", "operation cuInit(0) failed"),
-    ("ort", "onnxruntime", "fell back to the CPU: libcublasLt.so.13: cannot open shared object"),
-]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize(("venv", "name", "words"), REAL)
-def test_real_frameworks_without_a_gpu(venv, name, words):
-    python = Path(os.environ.get("GPUWHY_LAB", "/nonexistent"), venv, "bin", "python")
-    if not python.exists() or Path("/dev/nvidiactl").exists():
-        pytest.skip("no such environment, or a GPU")
-    found = run(LiveMachine(), str(python), one(name), False)
-    assert outcomes(found) == NO_DEVICES, found
-    assert words in stage(found, "devices").why
-    assert found.mapped

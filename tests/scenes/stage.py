@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -64,16 +63,3 @@ def live(venv: Path, **environ: str) -> dict[str, CauseFound]:
     """What is shown for a real environment, under the given variables and no others."""
     machine = LiveMachine({"PATH": "/usr/bin:/bin", **environ})
     return _on_a_gpu(machine, Options(python=str(venv)))
-
-
-def broken_copy(venv: Path, to: Path) -> Path:
-    """A copy of hard links, whose files may be removed and rewritten, never changed in place."""
-    shutil.copytree(venv, to, copy_function=os.link, symlinks=True)
-    return to
-
-
-def rewrite(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Put a new file in place of a hard link."""
-    path.unlink()
-    path.write_bytes(content)
-    path.chmod(mode)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.look.world import World, shared_object
 
-from .stage import LAB, broken_copy, live, rewrite, small, told
+from .stage import LAB, live, small, told
 
 real = pytest.mark.real
 
@@ -23,10 +23,6 @@ def lab(*names: str) -> Path:
     if not os.environ.get("GPUWHY_LAB") or not path.exists():
         pytest.skip(f"GPUWHY_LAB has no {'/'.join(names)}")
     return path
-
-
-def site(venv: Path) -> Path:
-    return next(venv.glob("lib/python3*/site-packages"))
 
 
 # ---------------------------------------------------------------- small worlds, on every change
@@ -123,39 +119,3 @@ def test_a_real_environment(name, folder, wanted):
     assert set(found) == set(wanted), {k: told(v) for k, v in found.items()}
     for cause, words in wanted.items():
         assert all(one in told(found[cause]) for one in words.split("|")), told(found[cause])
-
-
-@real
-@pytest.mark.parametrize(
-    "name, suffixes, cudnn",
-    [
-        ("tf234", "cudart.so.11.0 cublas.so.11 cufft.so.10 curand.so.10 cusolver.so.11 cusparse.so.11", "8.1.1"),
-        ("tf115", "cudart.so.10.1 cublas.so.10 cufft.so.10 curand.so.10 cusolver.so.10 cusparse.so.10", "7.4.1"),
-    ],
-)
-def test_an_old_tensorflow_beside_a_newer_cuda(tmp_path, name, suffixes, cudnn):
-    """The same as in the small worlds, for the wheels themselves and for Pythons older than our own."""
-    for one in (*suffixes.split(), f"cudnn.so.{cudnn}"):
-        (tmp_path / f"lib{one}").write_bytes(shared_object())
-    (tmp_path / f"libcudnn.so.{cudnn[0]}").symlink_to(f"libcudnn.so.{cudnn}")
-    assert set(live(lab(name), LD_LIBRARY_PATH=str(tmp_path))) == {"cuda.version_mismatch", "cudnn.version_mismatch"}
-
-
-@real
-def test_a_truncated_library_is_named_as_what_it_is(tmp_path):
-    venv = broken_copy(lab("t251"), tmp_path / "venv")
-    library = site(venv) / "nvidia/cusparse/lib/libcusparse.so.12"
-    rewrite(library, library.read_bytes()[:1_000_000])
-    found = live(venv)
-    assert set(found) == {"install.corrupted"}, {k: told(v) for k, v in found.items()}
-    assert "libcusparse.so.12" in told(found["install.corrupted"])
-    assert "truncated" in told(found["install.corrupted"])
-
-
-@real
-@pytest.mark.parametrize("name, cpu", [("tf-over", "tensorflow-cpu 2.21.0"), ("ort-over", "onnxruntime 1.31.1")])
-def test_who_overwrote_what(name, cpu):
-    """A CPU flavour installed over the GPU flavour, by the installer itself."""
-    text = told(live(lab(name))["install.conflict"])
-    assert f"on disk: {cpu}" in text
-    assert "the build without CUDA was written last" in text
