@@ -1,7 +1,5 @@
 """Settings of all tests, and the guard that ends one that hangs."""
 
-from __future__ import annotations
-
 import compileall
 import contextlib
 import faulthandler

@@ -1,7 +1,5 @@
 """At length: of a long table of like rows every second is asked each time, the others with `pytest -m attack`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -3,8 +3,6 @@
 tests/cli/test_program.py and tests/border start it for real; there a start itself is what is tested.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

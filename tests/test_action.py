@@ -1,7 +1,5 @@
 """action.yml: its scripts run as GitHub would run them, against a stand-in for GitHub's interface."""
 
-from __future__ import annotations
-
 import json
 import os
 import runpy

@@ -1,7 +1,5 @@
 """The guard of tests/conftest.py: a test that hangs fails, and the next one runs."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The package as a whole: light to import, documented, small modules, children that old Pythons can read."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

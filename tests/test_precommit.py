@@ -1,7 +1,5 @@
 """The hook of .pre-commit-hooks.yaml in the real pre-commit, which installs this repository to run it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """tools/precedents.py refuses what must not be added."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Remedies of what was observed on a machine: the same rows, without a text."""
 
-from __future__ import annotations
-
 from gpuwhy.advise.observed import case_of
 from gpuwhy.advise.place import Place
 from gpuwhy.advise.places import place_of

@@ -1,7 +1,5 @@
 """Precedents: every row can be read and said; their places are filled from the text."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

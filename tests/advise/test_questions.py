@@ -1,7 +1,5 @@
 """The observation that separates the causes which fit."""
 
-from __future__ import annotations
-
 from gpuwhy.advise.questions import question_for
 from gpuwhy.advise.remedy import Look
 from gpuwhy.diagnose.diagnosis import Diagnosis, Ranked

@@ -1,7 +1,5 @@
 """Remedies of whole texts: evidence before stock, possible at the place, nothing foreign."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.advise.place import Place

@@ -1,7 +1,5 @@
 """Every remedy and question of the data: actions, names and conditions that exist."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

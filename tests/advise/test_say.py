@@ -1,7 +1,5 @@
 """How actions are typed at each place."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.advise.place import Place

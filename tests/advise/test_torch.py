@@ -1,7 +1,5 @@
 """PyTorch and what is compiled against it come from one index, in one command."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.advise.made_torch import together

@@ -1,7 +1,5 @@
 """The rows of causes, messages and programs: one generic test walks all of them."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """The nouns of what is observed: their JSON form, a package's files, no truth value."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 

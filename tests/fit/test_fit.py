@@ -1,7 +1,5 @@
 """The account against figures known from elsewhere; splits, cards, changes, forms, the command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Models as their files describe them: parameters by config.json, real files, hostile ones."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

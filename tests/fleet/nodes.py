@@ -1,7 +1,5 @@
 """Nodes for tests: answers of recorded hosts, and small changes of them."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

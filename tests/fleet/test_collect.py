@@ -1,7 +1,5 @@
 """Launchers, as stand-ins that print what the real ones print around a node's line."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

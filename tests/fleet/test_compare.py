@@ -1,7 +1,5 @@
 """Groups of equal nodes, odd ones, and which difference comes first."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.fleet.compare import compare

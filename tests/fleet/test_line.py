@@ -1,7 +1,5 @@
 """One line a node: what is in it, what is not, and what a hostile one can do (nothing)."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

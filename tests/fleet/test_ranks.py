@@ -1,7 +1,5 @@
 """The rank that failed first, from logs as each launcher leaves them."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema

@@ -3,8 +3,6 @@
 `GPUWHY_RAY_NODES=32 pytest -m real tests/fleet/test_ray.py`, in an environment that has Ray.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

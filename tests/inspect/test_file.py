@@ -1,7 +1,5 @@
 """Files: the load tree equals glibc's own answer, and what is missing comes with the search."""
 
-from __future__ import annotations
-
 import glob
 import os
 import re

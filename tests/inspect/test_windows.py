@@ -1,7 +1,5 @@
 """Windows libraries, programs, wheels and environments: anywhere, and below a Windows disk."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Small inputs for inspect: ELF files and wheels, written by hand or compiled, whole and broken."""
 
-from __future__ import annotations
-
 import struct
 import zipfile
 from pathlib import Path

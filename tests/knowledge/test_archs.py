@@ -1,7 +1,5 @@
 """Which code runs on which GPU, and which toolkits and drivers know an architecture."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.knowledge.archs import archs, first_toolkit, last_driver_branch, last_toolkit, runs_on

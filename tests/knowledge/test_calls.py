@@ -1,7 +1,5 @@
 """A status means something by the call that returned it."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.knowledge.codes import call_in, family_of

@@ -1,7 +1,5 @@
 """The authored tables that plans rest on, held against the harvested rows."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.knowledge.flaws import flaw, flawed_on, flaws

@@ -1,7 +1,5 @@
 """Codes: numbers and names as messages give them, to every status they may stand for."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """cuDNN's rules: what each framework accepts, and rows that other numbers confirm."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.knowledge.cudnn_rules import compiled, fits, oldest_gpu, rule, table

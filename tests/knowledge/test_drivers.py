@@ -1,7 +1,5 @@
 """Driver floors and the CUDA of drivers: invariants over all rows, and values that people know by heart."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.knowledge.drivers import cuda_of_driver, floor, runs, table

@@ -1,7 +1,5 @@
 """Which releases fit a driver, a GPU and a Python; what nobody read is unknown, not no."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """Floors: every row has a source, and says something that holds."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

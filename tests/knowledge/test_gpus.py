@@ -1,7 +1,5 @@
 """GPUs by id and by name: the tables agree with each other, and names are found as people write them."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

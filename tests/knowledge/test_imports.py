@@ -1,7 +1,5 @@
 """The table of imports is in order, and what was seen to fail is covered by a limit that plan prints."""
 
-from __future__ import annotations
-
 from packaging.version import Version
 
 from gpuwhy.knowledge.needs import caps, split

@@ -1,7 +1,5 @@
 """Requirements and wheel names, release by release."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.knowledge.flaws import lost_folder, lost_folders

@@ -1,7 +1,5 @@
 """Neighbours: what was seen of a pair says something of the releases it covers, and nothing of others."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.knowledge import needs, tried

@@ -1,7 +1,5 @@
 """Where no CUDA build exists; and that the usual platform is never among them."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.knowledge.platforms import Dropped, dropped

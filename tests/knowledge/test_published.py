@@ -1,7 +1,5 @@
 """Names and releases of the package index."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.knowledge import asked, needs

@@ -1,7 +1,5 @@
 """Harvested rows: laws that hold for all of them, and a frozen sample of what the files say."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 

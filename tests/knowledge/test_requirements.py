@@ -1,7 +1,5 @@
 """NVIDIA_REQUIRE_*: words are alternatives, commas join; what is not seen leaves it open."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.knowledge.images import consumer, first_wish, met

@@ -1,7 +1,5 @@
 """What a library's name tells of its CUDA version."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.knowledge.libraries import cuda_of

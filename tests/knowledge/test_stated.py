@@ -1,7 +1,5 @@
 """What releases state of each other: no project that the harvest asks for may be lost on the way."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Files that nobody would write: no crash, no wait, a place for what cannot be read."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

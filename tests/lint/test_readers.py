@@ -1,7 +1,5 @@
 """Each reader on one file of its kind: packages, Pythons, images, lines."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.lint import kinds

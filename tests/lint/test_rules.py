@@ -1,7 +1,5 @@
 """Every example of the data is run: files that break a rule, near misses, sound files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

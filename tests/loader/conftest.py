@@ -1,7 +1,5 @@
 """The grounds: this machine and a small root on every run; whole distributions with `-m real`."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

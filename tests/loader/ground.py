@@ -4,8 +4,6 @@ A world is a program and libraries; the program dlopens what its arguments say a
 question goes to gpuwhy, and the lists must be equal.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

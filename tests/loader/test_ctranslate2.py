@@ -1,7 +1,5 @@
 """CTranslate2's extension, which leads the loader to what its wheel brings, had another name before 2.0."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Extensions built on torch: which release of it their metadata asks for, once a symbol is missing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

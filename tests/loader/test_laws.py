@@ -1,7 +1,5 @@
 """Laws of glibc's loader, each a tiny world: what gpuwhy says is loaded, in order, is what glibc has loaded."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Files are named as everywhere else, however the loader came to them."""
 
-from __future__ import annotations
-
 from gpuwhy.machine.folder import FolderMachine, FolderSystem
 from gpuwhy.loader.loads import tidy_unmet
 from gpuwhy.facts.loads import UnmetSymbol

@@ -1,7 +1,5 @@
 """A damaged header of the other class is skipped, as glibc does: the class is looked at before the rest."""
 
-from __future__ import annotations
-
 from gpuwhy.formats.elf import read_elf
 
 

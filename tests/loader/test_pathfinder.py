@@ -1,7 +1,5 @@
 """CuPy's libraries: since 14 by cuda-pathfinder, before that by glibc alone; each law was seen in a real import."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

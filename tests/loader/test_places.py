@@ -1,7 +1,5 @@
 """Laws about subfolders, the cache, default folders and symbol versions; glibc is the judge."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

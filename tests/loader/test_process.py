@@ -1,7 +1,5 @@
 """The process on hosts made by hand: hostile files, recordings that lack answers, other distributions."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -3,8 +3,6 @@
 GPUWHY_WORLDS=300 makes it a long run; a world that differs is named by its seed.
 """
 
-from __future__ import annotations
-
 import os
 import random
 

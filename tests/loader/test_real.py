@@ -4,8 +4,6 @@ GPUWHY_LAB=/folder of virtual environments (and of unpacked wheels, for LD_LIBRA
 libcuda.so.1 that answers cuInit, so that frameworks go on to open their CUDA libraries.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Runtimes: a C or C++ library that is loaded for a framework and is older than its files need."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

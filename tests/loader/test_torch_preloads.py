@@ -1,7 +1,5 @@
 """What PyTorch preloads by path, read from the text of its own release: five generations."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

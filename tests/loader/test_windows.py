@@ -1,7 +1,5 @@
 """The DLL search of Windows on trees; tests/windows/test_wine.py has the same laws judged by Wine."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

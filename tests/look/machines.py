@@ -1,7 +1,5 @@
 """Machines for tests of looks: files below a folder with scripted answers, or answers alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +82,7 @@ class Answers(Machine):
     def __init__(self, **answers: Any) -> None:
         self.answers = {"uname": Uname("linux", KERNEL, "x86_64"), "environ": {}, "kernel_log": ()} | answers
 
-    def also(self, answers: dict[str, Any]) -> Answers:
+    def also(self, answers: dict[str, Any]) -> "Answers":
         self.answers |= answers
         return self
 

@@ -1,7 +1,5 @@
 """An assumed machine: what is replaced, what comes with the environment, what stays unknown."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from gpuwhy.facts.fact import Absent, Known, Source, Unknown, known

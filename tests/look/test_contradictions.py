@@ -1,7 +1,5 @@
 """What installed releases ask of each other, what they do not state, what their files tell."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """RECORD against the disk: conflicts and damage, with hostile RECORDs among them."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.facts.fact import Unknown

@@ -1,7 +1,5 @@
 """GPUs by NVML and by PCI, and CUDA_VISIBLE_DEVICES as CUDA reads it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

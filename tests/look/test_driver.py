@@ -1,7 +1,5 @@
 """The driver's kernel side, packages, nodes and services, on small machines made of files."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Which Python is chosen and what it is, by files alone; its folders of packages."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.facts.environment import Python

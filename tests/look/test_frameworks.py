@@ -1,7 +1,5 @@
 """What each framework was built for and opens: frameworks.toml, each row walked here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`--import`: what the sandbox's lines become, what is tried again, and one real environment."""
 
-from __future__ import annotations
-
 import os
 import sys
 import venv

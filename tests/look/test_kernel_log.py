@@ -1,7 +1,5 @@
 """The kernel log: what is read of its lines, and what is taken out of them."""
 
-from __future__ import annotations
-
 from gpuwhy.facts.fact import Unknown
 from gpuwhy.facts.facts import Facts
 from gpuwhy.look.kernel_log import kernel_log

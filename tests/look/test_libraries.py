@@ -1,7 +1,5 @@
 """Copies of CUDA libraries: found once each, with health, owner and version."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

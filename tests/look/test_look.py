@@ -1,7 +1,5 @@
 """The looks as a whole: guarded, timed, in order; the recorded hosts; what they load."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The one walk: what metadata and RECORDs say, damaged and hostile ones among them."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.facts.environment import Package

@@ -1,7 +1,5 @@
 """Facts of the driver and of the system that one or two files decide: rows.toml, each walked here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

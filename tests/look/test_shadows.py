@@ -1,7 +1,5 @@
 """What Python finds before the module that was meant."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.facts.fact import Known

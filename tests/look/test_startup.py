@@ -1,7 +1,5 @@
 """What runs before a program's first line, read as text; and whether Python starts."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.facts.installs import Start, StartFile, StartProblem

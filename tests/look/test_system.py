@@ -1,7 +1,5 @@
 """The system on this machine, in constructed file trees, and in the answers of other machines."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

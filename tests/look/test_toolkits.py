@@ -1,7 +1,5 @@
 """Toolkits on disk, by version file, header, folder name, conda and wheels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """An environment of traps: everything in it that could run leaves a mark, and none does."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

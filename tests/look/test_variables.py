@@ -1,7 +1,5 @@
 """Variables that steer the GPU stack: their problems, faults and readers."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.facts.fact import Known, Unknown

@@ -1,7 +1,5 @@
 """Small Python environments in a temporary folder, and a machine that has them."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import struct
@@ -47,7 +45,7 @@ class FakeMachine(FolderMachine):
 
     home = HOME
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: "World") -> None:
         super().__init__(FolderSystem(str(world.root)), world.environ)
         self.world = world
         self.asked: list[tuple[Any, ...]] = []

@@ -1,7 +1,5 @@
 """Images for tests: layers as tar files, OCI layouts, `docker save` archives."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

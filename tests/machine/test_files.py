@@ -1,7 +1,5 @@
 """File questions against hostile files: nothing hangs or is raised, every answer is a fact."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import sys

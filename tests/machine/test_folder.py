@@ -1,7 +1,5 @@
 """Another machine's files under a folder: nothing leads out of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.facts.fact import Absent, Unknown

@@ -1,7 +1,5 @@
 """Images answer as the tree that an engine would unpack; hostile ones are refused."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

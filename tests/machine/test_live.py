@@ -1,7 +1,5 @@
 """The live machine: children that die, hang or babble; what it may see; NVML and device nodes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """One way to run another program: bounded, and gone when we are."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

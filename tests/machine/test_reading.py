@@ -1,7 +1,5 @@
 """One way to read a file: bounded in bytes and time, no pipes, devices or sockets by surprise."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

@@ -1,7 +1,5 @@
 """Files of a RECORD that are not there, or not as it says."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

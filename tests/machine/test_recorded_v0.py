@@ -1,7 +1,5 @@
 """Recordings of version 0: every answer of a hundred recorded machines, and new questions."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

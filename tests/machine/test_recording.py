@@ -1,7 +1,5 @@
 """A recording replays: every question gets the same answer; a bad file says what is wrong."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

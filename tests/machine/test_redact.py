@@ -1,7 +1,5 @@
 """Secrets, people, machines: hundreds planted, none passed on; and what reports need survives."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import string

@@ -1,7 +1,5 @@
 """The sandbox of `--import`: what it tells, and traps of packages that it has to survive."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

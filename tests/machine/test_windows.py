@@ -1,7 +1,5 @@
 """What only Windows has, seen from any system: its registry, and what its `os` lacks."""
 
-from __future__ import annotations
-
 import sys
 import types
 from contextlib import contextmanager

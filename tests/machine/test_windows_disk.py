@@ -1,7 +1,5 @@
 """A Windows disk under a folder: any spelling, no way out, registry and variables by hives."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.facts.fact import Absent, Known, Unknown

@@ -1,7 +1,5 @@
 """One way to write a file: exclusive, atomic, through no link."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """The stand-ins are built once."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -1,7 +1,5 @@
 """Stand-in frameworks: small modules that look enough like torch or TensorFlow."""
 
-from __future__ import annotations
-
 ARRAYS = '''
 import os
 WRONG = float(os.environ.get("STANDIN_WRONG", "0"))

@@ -1,7 +1,5 @@
 """Builds the stand-in driver and libraries, and runs the probe's native children on them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

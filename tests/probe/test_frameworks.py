@@ -1,7 +1,5 @@
 """Frameworks in their own interpreter: stand-ins that work, fail, crash and hang."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """What a child printed becomes stages, whatever it printed."""
 
-from __future__ import annotations
-
 import json
 
 import msgspec

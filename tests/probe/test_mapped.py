@@ -1,7 +1,5 @@
 """What a process has mapped against what was predicted for it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

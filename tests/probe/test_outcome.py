@@ -1,7 +1,5 @@
 """What the stages show: rows, failures, and what counts where something was seen to work."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """Recorded answers of the probe's children: real libraries on machines without a GPU."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

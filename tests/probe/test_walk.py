@@ -1,7 +1,5 @@
 """The native stages on a machine of stand-ins: codes, crashes, hangs, and what is left out."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 

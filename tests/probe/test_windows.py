@@ -1,7 +1,5 @@
 """The native stages with Windows' names of the libraries."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What is called proven: two and two, in turn, and hardly by chance."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.log.ending import Ending

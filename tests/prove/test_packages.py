@@ -1,7 +1,5 @@
 """Packages in copies of an environment of tiny wheels: which release, and the environment itself untouched."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

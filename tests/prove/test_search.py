@@ -1,7 +1,5 @@
 """The search against brute force: it ends in a smallest change, with few runs, whatever is needed or breaks."""
 
-from __future__ import annotations
-
 import random
 import statistics
 from collections.abc import Callable

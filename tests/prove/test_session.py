@@ -1,7 +1,5 @@
 """Whole proofs over programs that are pure functions: what is run when, what is called proven, what is left open."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """An environment as tweaks: what may go, what stays, lists by their entries, and what the program's words raise."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from gpuwhy.advise.remedy import Set, Unset

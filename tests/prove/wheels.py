@@ -1,7 +1,5 @@
 """Tiny wheels in a folder that stands for the package index, and environments made of them; no network."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

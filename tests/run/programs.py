@@ -1,7 +1,5 @@
 """Starting `gpuwhy run` in tests: with pipes, or on a real pseudo-terminal of its own session as a shell gives it."""
 
-from __future__ import annotations
-
 import os
 import pty
 import select

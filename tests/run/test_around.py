@@ -1,7 +1,5 @@
 """What a watched program had around it: limits, folder, variables, places, libraries that are put first."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a watched program printed, its facts and the machine's decide together."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

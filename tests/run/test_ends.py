@@ -1,7 +1,5 @@
 """However a program ends, its exit is ours, its output is whole, and the report comes after it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A ring keeps the beginning and the end of any stream, in bounded memory, and says what came when."""
 
-from __future__ import annotations
-
 import random
 
 

@@ -1,7 +1,5 @@
 """The sampler, with a stand-in for NVML's binding: whose memory is whose, which Python it was, how the chart looks."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from pathlib import Path

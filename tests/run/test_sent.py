@@ -1,7 +1,5 @@
 """Signals that somebody sent: what they are taken for, and that a neighbour's Xid is not the program's own then."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec import structs
 

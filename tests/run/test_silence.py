@@ -1,7 +1,5 @@
 """A program that succeeded without the GPU: said only where a GPU build was used and a GPU is here or promised."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.api.machine import judged

@@ -1,7 +1,5 @@
 """What a command line runs, by its files: which Python, what its text asks for, what it sets."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

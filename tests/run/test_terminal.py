@@ -1,7 +1,5 @@
 """On a terminal the program is on a terminal: size, prompts, Ctrl-C, Ctrl-Z and fg, and the order of its output."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

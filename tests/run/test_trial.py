@@ -1,7 +1,5 @@
 """A trial ends with everything it started, whatever the program does; and it is decided as it was asked to be."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

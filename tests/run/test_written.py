@@ -1,7 +1,5 @@
 """What the first rank that failed and others wrote, in the output and into files."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

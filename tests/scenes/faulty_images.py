@@ -1,7 +1,5 @@
 """Images with one known fault each, made of small layers."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A tree of files, an image, a Windows disk or an environment, judged as `check` judges it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

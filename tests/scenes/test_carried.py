@@ -1,7 +1,5 @@
 """What an image's files put before the driver of every machine they come to, and what only looks like it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

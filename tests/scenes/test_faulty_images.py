@@ -1,7 +1,5 @@
 """Images with a known fault: `check --root` after `docker build` names it and ends with 1, as lint does before it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.scenes.stage import judged as answer_of

@@ -1,7 +1,5 @@
 """Images judged whole: the causes of the unpacked tree, the config's variables, and what files cannot tell said."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

@@ -3,8 +3,6 @@
 The ones marked `real` read multi-gigabyte installs below $GPUWHY_LAB; the others build the same scene from small files.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What an image's start does to its variables, what the host's driver brings beside it, and fixes that fit both."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """The founding questions: the right thing in the first four lines, short, nothing foreign."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

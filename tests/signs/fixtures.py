@@ -4,8 +4,6 @@
 at any depth.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The hosts of tests/hosts, from recording to findings: the causes that their truth supports."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """Every fixture gets its state; an Unknown costs one sign, never the report."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import msgspec

@@ -1,7 +1,5 @@
 """A Windows machine with tensorflow-gpu 2.3.4, and what goes wrong with it: from files to findings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

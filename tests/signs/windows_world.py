@@ -4,8 +4,6 @@ The tree is built from the real wheel's metadata and the skeletons of real libra
 files cannot tell (NVML, the running system, the registry) is answered as such a machine would.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

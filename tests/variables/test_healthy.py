@@ -4,8 +4,6 @@ The rows were written before the code. Three values of the first draft turned ou
 the readers themselves say, and were changed.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

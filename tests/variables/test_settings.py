@@ -1,7 +1,5 @@
 """What readers make of values: grammars, releases, slips of the finger, and the readers' own answers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Small Windows libraries and a program that loads them, compiled once."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

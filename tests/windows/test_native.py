@@ -5,8 +5,6 @@
 That Python needs msgspec for Windows in its site-packages; gpuwhy is taken from this tree.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

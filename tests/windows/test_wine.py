@@ -5,8 +5,6 @@
 Each law is a layout of folders and a few calls; the model's answer must be Wine's.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

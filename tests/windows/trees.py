@@ -5,8 +5,6 @@ DLLs, cudart 11.8 and 12.4, cuDNN 8.9.4 and 9.1.0, cuBLAS 11.10. Made here, beca
 CUDA 10.1, cuDNN 7.6.5, the driver's DLLs, the Visual C++ runtime, Python itself, torch's CUDA DLLs.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

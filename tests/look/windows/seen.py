@@ -1,7 +1,5 @@
 """A disk as the looks see it, with variables that are given."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpuwhy.facts.fact import Unknown

@@ -1,7 +1,5 @@
 """Frameworks on Windows; the names that TensorFlow opens, against rows of published wheels."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Windows' own ways: the system, the driver and its cards, toolkits, copies of CUDA's DLLs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

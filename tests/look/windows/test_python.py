@@ -1,7 +1,5 @@
 """Pythons of a Windows machine: python.org, venv, conda, the Store, embedded."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.facts.fact import Absent, Unknown
