@@ -49,13 +49,6 @@ def test_a_launcher_that_ends_all_when_one_fails_can_be_spared(tmp_path):
     assert (code, json.loads(out)["report"]["status"]) == (0, "broken")
 
 
-def test_the_odd_file_is_named_by_its_name(files):
-    code, out, _ = gpuwhy("fleet", "compare", *names(files))
-    assert code == 1
-    assert out.startswith("✗ gpu2 differs from the others")
-    assert "NCCL: 2.1, others 2.28.9 on 3 of 4 → can be distributed.nccl" in out
-
-
 def test_json_keeps_the_contract(files):
     code, out, _ = gpuwhy("fleet", "compare", *names(files), "--json", "--nodes", "gpu[0-4]")
     value = json.loads(out)

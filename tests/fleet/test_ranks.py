@@ -86,11 +86,6 @@ def test_one_stream_with_prefixes(tmp_path, prefix):
     assert found.ranks[found.first[0]].text == OWN
 
 
-def test_a_master_beside_workers(tmp_path):
-    files = {"job-master-0.log": log(CLOSED), "job-worker-0.log": log(OWN), "job-worker-1.log": log(CLOSED)}
-    assert first(job(tmp_path, files)) == [1]
-
-
 def test_nodes_and_attempts_with_the_same_local_ranks(tmp_path):
     pairs = [(a, b) for a in (0, 1) for b in (0, 1)]
     logs = {one: log(OWN if one == (1, 0) else CLOSED) for one in pairs}
@@ -205,13 +200,6 @@ WATCHED = {
 def test_the_watchdog_of_nccl(tmp_path, logs, wanted):
     logs = {f"r_{n}.out": log() + text for n, text in enumerate(logs)}
     assert first(job(tmp_path, logs)) == wanted
-
-
-def test_a_dump_of_the_flight_recorder_is_left_to_torchfrtrace(tmp_path):
-    dump = b"\x80\x02}(version"
-    files = {"r_0.out": log(OWN), "r_1.out": log(CLOSED), "nccl_trace_rank_0": dump}
-    found = job(tmp_path, files)
-    assert (first(found), len(found.ranks)) == ([0], 2)
 
 
 def test_xids_with_their_node(tmp_path):

@@ -98,19 +98,6 @@ def test_the_copy_that_lost_is_told_with_its_own_way(tmp_path):
     assert lost == [("/second/libx.so.1", "RUNPATH of /a/libneeds.so")]
 
 
-def test_paths_are_listed_without_detours_and_agree_with_each_other(tmp_path):
-    files = {
-        "a/libtop.so": elf(("libmid.so",), "", "$ORIGIN/../b"),
-        "b/libmid.so": elf(("libend.so",), "libmid.so", "$ORIGIN/../c"),
-        "c/libend.so": elf((), "libend.so"),
-    }
-    root = root_with(tmp_path, files)
-    middle, end = look("/a/libtop.so", root).tree.libraries
-    assert middle.path == "/b/libmid.so"
-    found = (end.path, end.needed_by, end.via)
-    assert found == ("/c/libend.so", "/b/libmid.so", "RUNPATH of /b/libmid.so")
-
-
 def test_a_wheels_version_is_told_where_the_bytes_do_not(tmp_path):
     site = "env/lib/python3.12/site-packages"
     files = {
@@ -128,39 +115,6 @@ def test_a_program_for_musl_is_named_and_not_guessed(tmp_path):
     found = look("/x.so", root)
     assert found.tree.libraries == ()
     assert any("musl" in note for note in found.notes)
-
-
-@pytest.mark.skipif(not shutil.which("gcc"), reason="a C compiler builds the program")
-def test_a_version_that_the_library_lacks_is_found_before_the_loader_refuses_it(tmp_path):
-    """Linked against V2, the copy loaded has only V1: glibc says `version `V2' not found`."""
-
-    def gcc(code: str, *options: str) -> None:
-        subprocess.run(["gcc", "-xc", "-", *options], input=code.encode(), check=True)
-
-    def library(folder: str, *nodes: str) -> None:
-        (tmp_path / folder).mkdir()
-        script = tmp_path / folder / "map"
-        script.write_text("".join(f"{node} {{ global: {node.lower()}; }};\n" for node in nodes))
-        code = "".join(f"int {node.lower()}(void) {{ return 1; }}\n" for node in nodes)
-        options = ["-shared", "-fPIC", "-Wl,-soname,libv.so", f"-Wl,--version-script={script}"]
-        gcc(code, *options, "-o", f"{tmp_path}/{folder}/libv.so")
-
-    library("old", "V1")
-    library("new", "V1", "V2")
-    program = tmp_path / "program"
-    code = "int v2(void); int main(void) { return v2() - 1; }"
-    gcc(code, f"-L{tmp_path}/new", "-lv", "-o", str(program))
-    for folder, fits in (("new", True), ("old", False)):
-        path = f"{tmp_path}/{folder}"
-        environ = {**os.environ, "LD_LIBRARY_PATH": path}
-        ran = subprocess.run([program], env=environ, capture_output=True, text=True)
-        found = look(program, LD_LIBRARY_PATH=path)
-        assert (ran.returncode == 0) is fits
-        assert found.sound is fits
-    assert "version `V2' not found" in ran.stderr
-    unmet = [(one.version, one.provider) for one in found.tree.unmet_versions]
-    assert unmet == [("V2", f"{tmp_path}/old/libv.so")]
-    assert found.kind == "program"
 
 
 def test_what_a_wheel_asks_of_others_is_sorted_by_who_brings_it(tmp_path):

@@ -77,11 +77,6 @@ def test_gpu_code_and_version_of_real_libraries(tmp_path):
     assert found.header.version == "12.4.127"
 
 
-def test_a_program_is_told_by_its_bytes_whatever_its_name(tmp_path):
-    (tmp_path / "tool").write_bytes(pe(dll=False))
-    assert here(tmp_path / "tool").kind == "program"
-
-
 @pytest.mark.parametrize("data", [b"", b"hello", b"MZ" + bytes(80), pe()[:200]])
 def test_what_is_no_library_is_said_in_one_line(tmp_path, data):
     (tmp_path / "x.dll").write_bytes(data)
@@ -105,15 +100,6 @@ def test_an_extension_gets_what_its_python_searches(disk):
     assert "C:/one" not in {one.where.rpartition("/")[0] for one in found.tree.missing[0].searched}
     assert not found.sound
     assert "✗ gwb.dll not found, needed by" in text(found)
-
-
-def test_an_extension_of_an_older_python_sees_path(disk):
-    disk.put("C:/Python37/python.exe", pe(dll=False))
-    disk.put("C:/Python37/python37.dll", pe())
-    file = "C:/Python37/Lib/site-packages/_x.pyd"
-    disk.put(file, pe({"gwb.dll": ["d"], "python37.dll": ["a"]}))
-    disk.put("C:/one/gwb.dll", pe())
-    assert ("C:/one/gwb.dll", "PATH") in names(below(disk, file, PATH="C:\\one;C:\\Python37"))
 
 
 def test_a_program_and_the_copies_that_lost(disk):

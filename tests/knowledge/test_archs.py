@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuwhy.knowledge.archs import archs, first_toolkit, last_driver_branch, last_toolkit, runs_on
+from gpuwhy.knowledge.archs import archs, runs_on
 from gpuwhy.facts.version import numbers
 
 
@@ -15,15 +15,6 @@ def test_rows_are_sorted_versions_with_a_source():
         if row.first_toolkit and row.last_toolkit:
             assert numbers(row.first_toolkit) < numbers(row.last_toolkit)
         assert not row.last_driver or row.last_toolkit, "a dropped driver comes with a dropped toolkit"
-
-
-def test_life_of_an_architecture():
-    assert (first_toolkit("8.6"), last_toolkit("8.6"), last_driver_branch("8.6")) == ("11.1", None, None)
-    assert (first_toolkit("12.0"), first_toolkit("12.1"), first_toolkit("9.0")) == ("12.8", "12.9", "11.8")
-    assert (last_toolkit("3.5"), last_driver_branch("3.5")) == ("11.8", "R470")
-    assert {last_driver_branch(c) for c in ("5.0", "5.2", "6.0", "6.1", "7.0")} == {"R580"}
-    assert first_toolkit("99.0") is None
-    assert last_driver_branch("nonsense") is None
 
 
 @pytest.mark.parametrize(

@@ -1,31 +1,13 @@
 """The authored tables that plans rest on, held against the harvested rows."""
 
-import pytest
 
-from gpuwhy.knowledge.flaws import flaw, flawed_on, flaws
 from gpuwhy.knowledge.platforms import Migration, crossed
-from gpuwhy.knowledge.needs import caps, needs, states
+from gpuwhy.knowledge.needs import needs, states
 from gpuwhy.knowledge.releases import family
 from gpuwhy.knowledge.tables import rows
 from gpuwhy.knowledge.toolkits import parts, table, tensorflow_image
 from gpuwhy.knowledge.torch_builds import variants
 from gpuwhy.facts.version import at_least, major_minor
-
-
-@pytest.mark.parametrize(
-    "framework, version, wanted",
-    [
-        ("tensorflow", "1.15.5", ["protobuf<3.21"]),
-        ("tensorflow", "2.5.3", ["protobuf<3.21"]),
-        ("tensorflow", "2.6.5", []),
-        ("tensorflow", "2.7.0", ["numpy<2"]),
-        ("tensorflow", "2.12.0", []),
-        ("torch", "2.2.2", ["numpy<2"]),
-        ("torch", "2.3.0", []),
-    ],
-)
-def test_caps_begin_and_end(framework, version, wanted):
-    assert [row.requirement for row in caps(framework, version)] == wanted
 
 
 def test_every_cap_says_how_it_is_known():
@@ -38,16 +20,6 @@ def test_keras_follows_tensorflow():
     assert states("torch", "2.5.1") == {}
 
 
-def test_flaws_are_of_releases_that_exist():
-    for one in flaws():
-        known = family(one.package)
-        assert known
-        assert one.version in {row.version for row in known.rows}
-    assert flaw("tensorflow", "2.21.0")
-    assert flaw("tensorflow", "2.20.0") is None
-    assert flawed_on("tensorflow", "2.14.1") == {"3.11"}
-
-
 def test_the_build_on_the_package_index_is_one_of_the_matrix():
     known = family("torch")
     assert known
@@ -56,16 +28,6 @@ def test_the_build_on_the_package_index_is_one_of_the_matrix():
     for row in rows:
         in_matrix = major_minor(str(row.cuda)) in {v.cuda for v in variants(row.version)}
         assert in_matrix or major_minor(row.version) == "1.12", row.version  # 1.12: the index has CUDA 10.2
-
-
-def test_a_variant_has_the_code_that_was_read_of_its_sibling():
-    """torch 2.14 on the index is the CUDA 13.0 build; the matrix and the binary agree."""
-    known = family("torch")
-    assert known
-    row = next(r for r in known.rows if (r.version, r.platform) == ("2.14.0", "linux-x86_64"))
-    assert {v.cuda: v.code for v in variants("2.14.0")}["13.0"] == row.sass
-    assert [v.backend for v in variants("2.14.0")] == ["cu132", "cu130", "cu126"]
-    assert variants("0.1") == ()
 
 
 def test_system_parts():

@@ -118,10 +118,6 @@ def test_explain_and_code_agree_on_how_windows_ends_a_process(code):
     assert report.causes[0].id == told[0]
 
 
-def test_an_unknown_xid_has_no_row():
-    assert codes.xid_row(9999) is None
-
-
 def test_xids_lead_to_hardware_only_where_it_failed_for_good():
     rows = [behind(code) for code in codes.everything() if code.api == "xid"]
     assert {code.numbers[0].code for code in rows if "device.hardware" in code.causes} >= {48, 62, 79, 95, 119}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuwhy.knowledge.cudnn_rules import compiled, fits, oldest_gpu, rule, table
+from gpuwhy.knowledge.cudnn_rules import fits, rule, table
 from gpuwhy.facts.version import numbers
 
 
@@ -40,15 +40,3 @@ def test_rows_are_newest_first_and_sourced():
         assert since == sorted(since, reverse=True)
     assert all(row.source.kind == "know" for row in (*table().rules, *table().compiled))
     assert len({(row.framework, row.release) for row in table().compiled}) == len(table().compiled)
-
-
-def test_what_old_releases_were_compiled_with():
-    assert compiled("tensorflow", "1.15.2").cudnn == "7.6.0"
-    assert compiled("tensorflow", "2.3.4").cudnn == "7.6.4"
-    assert compiled("tensorflow", "2.10.0").cudnn == "8.1.0"
-    assert compiled("tensorflow", "2.7.0") is None, "not read, so not known"
-
-
-def test_the_gpus_that_cudnn_left():
-    assert oldest_gpu("9.11.0") == "7.5"
-    assert oldest_gpu("9.10.2") == ""

@@ -2,10 +2,9 @@
 
 import re
 
-import pytest
 
 from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.floors import every, floors
+from gpuwhy.knowledge.floors import every
 from gpuwhy.choose.verdicts import takes_python
 from gpuwhy.knowledge.guests import guests, names, requires_python
 from gpuwhy.knowledge.releases import projects
@@ -26,24 +25,6 @@ def test_every_row_is_about_a_package_that_is_planned():
     known = [*projects(), *names()]
     lost = [row.package for row in every() if not any(re.fullmatch(row.package, name) for name in known)]
     assert lost == []
-
-
-@pytest.mark.parametrize(
-    ("package", "version", "gpu"),
-    [
-        ("flash-attn", "1.0.9", "7.5"),
-        ("flash-attn", "2.5.8", "8.0"),
-        ("vllm", "0.6.3", "7.0"),
-        ("vllm", "0.32.0", "7.0"),
-    ],
-)
-def test_the_oldest_gpu(package, version, gpu):
-    assert gpu in {row.gpu for row in floors(package, version)}
-
-
-def test_the_series_of_a_row_ends():
-    assert {row.cuda for row in floors("ctranslate2", "3.24.0")} == {"11.2"}
-    assert {row.cuda for row in floors("ctranslate2", "4.5.0")} == {"12.0"}
 
 
 def test_what_the_index_says_of_python():

@@ -2,10 +2,7 @@
 
 import pytest
 
-from gpuwhy.knowledge.flaws import lost_folder, lost_folders
-from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement, wheel_of
-from gpuwhy.facts.version import at_least
 
 
 @pytest.mark.parametrize(
@@ -53,22 +50,6 @@ def test_old_releases_bring_no_libraries():
     assert not brings_libraries("tensorflow", "2.13.1")
     assert not brings_libraries("jax", "0.4.25")
     assert not brings_libraries("paddle", "3.0")
-
-
-def test_lost_folders_name_an_older_release():
-    assert lost_folder("tensorflow", "2.21.0", "libcusolver.so.11")
-    assert lost_folder("tensorflow", "2.20.0", "libcusolver.so.11") is None
-    assert all(not at_least(row.last_good, row.version) and row.source.kind == "know" for row in lost_folders())
-
-
-def test_flavours():
-    assert flavour("tensorflow-cpu") == ("tensorflow", False)
-    assert flavour("onnxruntime-gpu") == ("onnxruntime", True)
-    assert flavour("cupy-cuda12x") == ("cupy", True)
-    assert flavour("numpy") is None
-    assert library_wheel("nvidia-cudnn-cu12") == ("nvidia-cudnn", 12)
-    assert library_wheel("nvidia-cublas") is None
-    assert library_wheel("cupy-cuda12x") is None
 
 
 @pytest.mark.parametrize("python, wanted", [("3.10.4", "2.14.0"), ("3.11.7", "2.15.1"), ("", "2.14.0")])

@@ -9,26 +9,6 @@ from gpuwhy.knowledge.tables import rows
 DROPPED = rows("platforms.jsonl", Dropped)
 
 
-@pytest.mark.parametrize(
-    "framework, version, system, machine, libc, gone",
-    [
-        ("tensorflow", "2.11.0", "windows", "x86_64", "", True),
-        ("tensorflow", "2.10.1", "windows", "x86_64", "", False),
-        ("tensorflow", "2.21.0", "darwin", "arm64", "", True),
-        ("tensorflow", "2.21.0", "linux", "aarch64", "glibc 2.39", True),
-        ("torch", "2.15.0", "linux", "aarch64", "glibc 2.39", False),
-        ("torch", "2.15.0", "windows", "x86_64", "", False),
-        ("torch", "2.15.0", "linux", "x86_64", "musl 1.2.5", True),
-        ("jax", "0.10.2", "windows", "x86_64", "", True),
-        ("onnxruntime", "1.31.0", "darwin", "arm64", "", True),
-        ("onnxruntime", "1.28.0", "linux", "aarch64", "glibc 2.39", True),
-        ("onnxruntime", "1.29.0", "linux", "aarch64", "glibc 2.39", False),
-    ],
-)
-def test_row(framework, version, system, machine, libc, gone):
-    assert bool(dropped(framework, version, system, machine, libc)) is gone
-
-
 def test_rows_have_a_source_and_a_way_out():
     assert all(row.source.kind == "know" and row.instead and row.system for row in DROPPED)
 

@@ -104,13 +104,6 @@ def test_every_value_has_evidence_that_is_spelled_out(everything):
             assert not member.startswith("/"), r
 
 
-def test_evidence_is_of_a_file():
-    known = releases.family("tensorflow")
-    evidence = known.describe(known.rows[-1]).evidence.values()
-    assert {one.confidence for one in evidence} <= {"binary", "metadata", "document"}
-    assert all(one.how and one.file for one in evidence)
-
-
 def test_a_row_and_its_file_agree(everything):
     """The name and the version of the file are the row's; dashes, dots and underscores are one."""
     for row in everything:
@@ -230,21 +223,6 @@ def test_frozen_sample(name, version, platform, cuda, cudnn):
     row = releases.find(name, version, platform)
     assert row is not None
     assert (row.cuda, row.cudnn) == (cuda, cudnn)
-
-
-CODES = [
-    ("tensorflow-gpu", "1.12.3", "windows-x86_64", "37", "37"),
-    ("tensorflow-gpu", "1.15.0", "linux-x86_64", "35 37 52 60 61 70", "35 37 52 60 61 70"),
-    ("tensorflow", "2.10.1", "linux-x86_64", "35 50 60 70 75 80", "80"),
-    ("torch", "2.8.0", "linux-x86_64", "70 75 80 86 90 100 120", ""),
-]
-
-
-@pytest.mark.parametrize("name, version, platform, sass, ptx", CODES)
-def test_frozen_gpu_code(name, version, platform, sass, ptx):
-    row = releases.find(name, version, platform)
-    assert row.sass == tuple(f"sm_{n}" for n in sass.split())
-    assert row.ptx == tuple(f"compute_{n}" for n in ptx.split())
 
 
 def test_find_asks_for_everything():

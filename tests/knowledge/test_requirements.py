@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuwhy.knowledge.images import consumer, first_wish, met
+from gpuwhy.knowledge.images import consumer, met
 
 REAL = (
     "cuda>=12.4 brand=tesla,driver>=470,driver<471 brand=unknown,driver>=470,driver<471 "
@@ -61,8 +61,3 @@ def test_a_geforce_is_of_no_brand_of_data_centers(names, outcome):
 )
 def test_operators(expression, outcome):
     assert met(expression, {"driver": "530.30.02", "cuda": "12.1"}) is outcome
-
-
-def test_the_first_wish_is_a_cuda_release():
-    assert first_wish(REAL) == "12.4"
-    assert first_wish("brand=tesla,driver>=470") == ""

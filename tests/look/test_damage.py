@@ -24,12 +24,6 @@ def winners(found: Conflict) -> dict[str, int]:
     return {str(one.owner): one.files for one in found.winners.need() or ()}
 
 
-def test_intact(world: World) -> None:
-    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
-    assert damaged(world, files="all") == []
-    assert conflicts(world) == []
-
-
 @pytest.mark.parametrize(
     "content, what",
     [
@@ -126,13 +120,6 @@ def test_what_kernels_are_compiled_with(world: World) -> None:
     (world.root / SITE.lstrip("/") / tool).chmod(0o644)
     (world.root / SITE.lstrip("/") / device).unlink()
     assert damaged(world) == [("missing", device), ("not executable", tool)]
-
-
-def test_a_package_that_was_compiled_and_left_without_source(world: World) -> None:
-    world.install("torch", "2.6.0", {"torch/__init__.py": "x"})
-    (world.root / SITE.lstrip("/") / "torch/__init__.py").unlink()
-    world.file(f"{SITE}/torch/__init__.pyc", "compiled")
-    assert damaged(world) == []
 
 
 def test_tools_for_two_machines_are_no_damage(world: World) -> None:
@@ -239,19 +226,6 @@ def test_two_metadata_folders_and_whose_files_are_there(world: World, stale: str
     assert (str(one.owner), one.actual) == (f"nvidia-cudnn-cu12 {real}", stale)
 
 
-def test_flavours_of_two_series_share_only_the_file_that_the_import_begins_with(world: World) -> None:
-    world.install(
-        "tensorflow-gpu", "1.15.0", {"tensorflow/__init__.py": "old = 1\n", "tensorflow_core/a.so": GOOD}
-    )
-    world.install(
-        "tensorflow", "2.11.0", {"tensorflow/__init__.py": "new = 2  # larger\n", "tensorflow/b.so": GOOD}
-    )
-    (one,) = conflicts(world)
-    assert {str(owner) for owner in one.owners} == {"tensorflow 2.11.0", "tensorflow-gpu 1.15.0"}
-    assert winners(one) == {"tensorflow 2.11.0": 1}
-    assert one.example.endswith("/tensorflow/__init__.py")
-
-
 # ---------------------------------------------------------------- changed after it was installed
 
 
@@ -268,15 +242,6 @@ def test_what_the_stack_asks_for_is_looked_at_too(world: World) -> None:
     for name in ("sympy", "nobody"):
         (world.root / f"{SITE}/{name}/__init__.py".lstrip("/")).unlink()
     assert damaged(world) == [("missing", "sympy/__init__.py")]
-
-
-@pytest.mark.parametrize("now", [60, 140], ids=["stripped", "another build's, over it"])
-def test_a_module_that_needs_nothing_and_has_no_name_is_left_alone(world: World, now: int) -> None:
-    nameless = shared_object(padding=100)
-    world.install("cupy-cuda12x", "13.3.0", {f"cupy/_core/{n}.so": nameless for n in "abc"})
-    for name in "abc":
-        world.file(f"{SITE}/cupy/_core/{name}.so", shared_object(padding=now))
-    assert {what for what, _ in damaged(world)} <= {"other size"}
 
 
 def test_a_library_whose_table_for_the_loader_is_gone(world: World) -> None:

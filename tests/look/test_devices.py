@@ -115,12 +115,6 @@ def test_nvml_that_does_not_start(machine: Made):
     assert "NVML_ERROR_LIB_RM_VERSION_MISMATCH" in see(machine, "gpus").reason
 
 
-def test_nvml_that_died_is_unknown_with_the_step(machine: Made):
-    machine.says("nvml", {"step": "loading libnvidia-ml.so.1"}, {"ended": "nvml died by signal 7"})
-    for field in ("nvml_error", "gpus"):
-        assert see(machine, field).reason == "nvml died by signal 7 (last step: loading libnvidia-ml.so.1)"
-
-
 def test_missing_nvidia_ml_py_is_said(machine: Made):
     machine.says("nvml", {"missing": "nvidia-ml-py"})
     assert see(machine, "gpus").how == "pip install nvidia-ml-py"
@@ -190,15 +184,6 @@ def test_gpus_on_the_bus(machine: Made):
         True,
         True,
     )
-
-
-def test_the_kernels_own_list_narrows_the_search(machine: Made):
-    card(machine, "0000:00:06.0", "0x10de", "0x030200", "0x2335")
-    os.makedirs(f"{machine.root}/sys/bus/pci/devices/0000:00:01.0/vendor")  # reading it would fail
-    machine.write(
-        "/proc/bus/pci/devices", "0008\t1af41042\t0\t4000000004\n0030\t10de2335\t29\t10400200000c\tnvidia\n"
-    )
-    assert [gpu.address for gpu in see(machine, "pci").value] == ["0000:00:06.0"]
 
 
 def test_a_bus_without_nvidia_is_empty_and_no_bus_is_unknown(machine: Made):

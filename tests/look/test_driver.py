@@ -14,33 +14,6 @@ from gpuwhy.look.driver import driver
 from .machines import KERNEL, RUNNING, Made
 
 OPEN = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (nixbld@)\nGCC version: \n"
-DPKG = """Package: nvidia-driver-550
-Status: install ok half-configured
-Architecture: amd64
-Version: 550.54.15-0ubuntu1
-
-Package: bash
-Status: install ok installed
-Version: 5.2
-
-Package: libnvidia-compute-550
-Status: install ok installed
-Architecture: amd64
-Multi-Arch: same
-Version: 550.54.15-0ubuntu1
-Description: not a
- Version: 1
-
-Package: cuda-compat-12-4
-Status: install ok installed
-Version: 550.54.15-0ubuntu1
-
-Package: python3-nvidia-thing
-Status: install ok installed
-Version: 1
-"""
-
-
 @pytest.fixture
 def machine(tmp_path: Path) -> Made:
     host = Made(tmp_path)
@@ -74,25 +47,6 @@ def test_a_module_that_no_dkms_built_is_asked_for_its_version(machine: Made):
     path = f"/lib/modules/{KERNEL}/kernel/nvidia-550/nvidia.ko"
     machine.answers[("module_info", path)] = known("550.90.07", "file", path)
     assert see(machine, "module_on_disk").value == "550.90.07"
-
-
-def test_dpkg_packages_with_state_and_time_of_change(machine: Made):
-    machine.write("/var/lib/dpkg/status", DPKG)
-    machine.write("/var/lib/dpkg/info/nvidia-driver-550.list")
-    machine.write("/var/lib/dpkg/info/libnvidia-compute-550:amd64.list")
-    os.utime(f"{machine.root}/var/lib/dpkg/info/libnvidia-compute-550:amd64.list", (5, 1700000000))
-    driver, library = see(machine, "packages").value
-    assert (driver.name, driver.version, driver.status) == (
-        "nvidia-driver-550",
-        "550.54.15-0ubuntu1",
-        "half-configured",
-    )
-    assert (library.name, library.version, library.status) == (
-        "libnvidia-compute-550",
-        "550.54.15-0ubuntu1",
-        "installed",
-    )
-    assert library.changed.value == 1700000000
 
 
 # ---------------------------------------------------------------- what the driver speaks

@@ -8,7 +8,6 @@ import pytest
 
 from gpuwhy.facts.fact import Absent, Known, value_or
 from gpuwhy.look.environment.packages import gpu_related
-from gpuwhy.look.frameworks.builds import assigned, dotted
 from tests.look.world import SITE, World, shared_object
 
 ROWS = msgspec.toml.decode((Path(__file__).parent / "frameworks.toml").read_bytes())["row"]
@@ -64,15 +63,3 @@ def test_neighbours_of_tensorflow_are_not_tensorflow() -> None:
     assert gpu_related("nvidia-nccl-cu13")
     for name in ("tensorflow-estimator", "tensorflow-datasets", "torchmetrics", "keras", "jaxtyping"):
         assert not gpu_related(name)
-
-
-def test_assigned_reads_all_spellings() -> None:
-    text = (
-        "a = '1'\nb: Optional[str] = None\n"
-        "build_info = {'c': True, \"d\": '64_101'}\n[('e', ['x', 'y'])]"
-    )
-    assert assigned(text) == {"a": "1", "b": "None", "c": "True", "d": "64_101", "e": "['x', 'y']"}
-
-
-def test_dotted() -> None:
-    assert [dotted(d) for d in ("112", "92", "12", "100")] == ["11.2", "9.2", "12", "10.0"]

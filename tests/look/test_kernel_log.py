@@ -19,13 +19,6 @@ def test_xid_without_its_process():
     assert line.text == "NVRM: Xid (PCI:0000:3B:00): 79, GPU has fallen off the bus."
 
 
-def test_xid_without_names():
-    (line,) = lines(
-        "[    5.1] NVRM: Xid (PCI:0000:01:00): 13, pid='<unknown>', name=<unknown>, Graphics Exception"
-    )
-    assert line.text == "NVRM: Xid (PCI:0000:01:00): 13, Graphics Exception"
-
-
 def test_a_switchs_sxid_is_no_xid():
     (line,) = lines("[ 1.0] nvidia-nvswitch0: SXid (PCI:0000:c2:00.0): 20034, Fatal, Link 28 LTSSM Fault Up")
     assert (line.xid, line.pci) == (None, "0000:c2:00.0")

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import os
 import struct
 from pathlib import Path
 
@@ -12,10 +11,9 @@ from gpuwhy.facts.fact import Unknown, known
 from gpuwhy.facts.libraries import Flaw, Libraries, LibraryCopy
 from gpuwhy.facts.record import Owner
 from gpuwhy.formats.ldcache import CacheEntry
-from gpuwhy.knowledge.libraries import families
 from gpuwhy.look.look import Options
 from gpuwhy.look.libraries import examine, libraries
-from gpuwhy.look.library_owners import defined_version, wheels_of
+from gpuwhy.look.library_owners import defined_version
 from gpuwhy.machine.machine import Stat
 
 from .machines import SITE, Made
@@ -226,25 +224,6 @@ def test_a_file_without_permission_is_unreadable(machine: Made) -> None:
     machine.answers[("stat", path)] = known(Stat("file", 9, "----------", 0.0), "file", path)
     machine.answers[("elf", path)] = Unknown(f"{path}: Permission denied", kind="denied")
     assert examine(machine, path, "x86_64").health.need() is Flaw.UNREADABLE
-
-
-def test_a_crowded_folder_and_odd_names_cost_nothing(machine: Made) -> None:
-    folder = Path(machine.root) / "x"
-    folder.mkdir()
-    for number in range(2000):
-        (folder / f"file-{number}").touch()
-    (folder / os.fsdecode(b"libcudnn\xff.so.9")).touch()
-    machine.write("/x/libcudnn.so.9", elf())
-    assert list(seen(machine, LD_LIBRARY_PATH="/x;/x/:/missing")) == ["/x/libcudnn.so.9"]
-
-
-def test_unsuffixed_wheels_own_the_new_layout_only(machine: Made) -> None:
-    machine.wheel("nvidia-cublas", "13.4.1.3")
-    machine.wheel("nvidia-cublas-cu12", "12.9.2.10")
-    cublas = next(family for family in families() if family.name == "cublas")
-    new = wheels_of(machine.packages, cublas, "nvidia/cu13/lib/libcublas.so.13")
-    old = wheels_of(machine.packages, cublas, "nvidia/cublas/lib/libcublas.so.12")
-    assert ([d.name for d in new], [d.name for d in old]) == (["nvidia-cublas"], ["nvidia-cublas-cu12"])
 
 
 def test_defined_version() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from gpuwhy.facts.fact import Known
-from tests.look.world import HOME, SITE, World
+from tests.look.world import SITE, World
 
 
 @pytest.fixture
@@ -110,35 +110,6 @@ def test_a_package_hides_the_parts_of_a_shared_name(
     shadows = world.look().installs.shadows.need() or ()
     seen = [(one.parts, str(one.wanted_by or "")) for one in shadows]
     assert seen == ([(("cuda.pathfinder",), "cupy-cuda12x 14.0.1")] if hides else [])
-
-
-def test_what_the_stack_asks_for_is_looked_after_too(world: World) -> None:
-    world.install("onnxruntime-gpu", "1.22.0", {"onnxruntime/__init__.py": ""}, requires=["flatbuffers"])
-    for name in ("flatbuffers", "mine"):
-        world.install(name, "1.0", {f"{name}/__init__.py": ""})
-        world.file(f"/job/{name}.py", "")
-    assert found(world, script="/job") == [("flatbuffers", "/job/flatbuffers.py", "script folder")]
-
-
-def test_user_site_below_conda(world: World) -> None:
-    world.environ = {"CONDA_PREFIX": "/opt/conda"}
-    world.file("/opt/conda/conda-meta/python-3.12.3-hab00c5b_0_cpython.json", "{}")
-    world.file("/opt/conda/bin/python", b"")
-    for site, version in (
-        ("/opt/conda/lib/python3.12/site-packages", "2.1.3"),
-        (f"{HOME}/.local/lib/python3.12/site-packages", "1.26.4"),
-    ):
-        world.install("numpy", version, {"numpy/__init__.py": ""}, site=site)
-    assert found(world) == [("numpy", f"{HOME}/.local/lib/python3.12/site-packages/numpy", "user site")]
-
-
-@pytest.mark.parametrize("how", ["activated", "first on PATH"])
-def test_the_environment_of_gpuwhy_itself_is_not_the_target(world: World, how: str) -> None:
-    world.venv("/tools/gpuwhy")
-    world.install("gpuwhy", "0.1.0", site="/tools/gpuwhy/lib/python3.12/site-packages")
-    first = {"VIRTUAL_ENV": "/tools/gpuwhy"} if how == "activated" else {}
-    world.environ = {**first, "PATH": "/tools/gpuwhy/bin:/venv/bin"}
-    assert (world.look().environment.python.need() or pytest.fail("none")).prefix == "/venv"
 
 
 def test_a_part_of_a_shared_name_that_the_stack_refuses(world: World) -> None:

@@ -9,7 +9,7 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Libraries
 from gpuwhy.look.look import Options
 from gpuwhy.look.libraries import libraries
-from gpuwhy.look.toolkits import toolkit_root, toolkit_version
+from gpuwhy.look.toolkits import toolkit_version
 from gpuwhy.machine.recording import SCHEMA, RecordedMachine, Recording
 
 from .machines import SITE, Made
@@ -61,14 +61,6 @@ def test_an_empty_leftover_folder_is_no_toolkit(machine: Made) -> None:
     assert seen(machine) == {}
 
 
-def test_variables_and_path_name_toolkits_elsewhere(machine: Made) -> None:
-    machine.write("/sw/CUDA/12.1.1/version.json", '{"cuda": {"version": "12.1.1"}}')
-    machine.write("/sw/CUDA/12.1.1/bin/nvcc", "", 0o755)
-    machine.write("/data/cuda-11.7/version.json", '{"cuda": {"version": "11.7.0"}}')
-    found = seen(machine, PATH="/sw/CUDA/12.1.1/bin:/usr/bin", LD_LIBRARY_PATH="/data/cuda-11.7/lib64")
-    assert found == {"/sw/CUDA/12.1.1": ("system", "12.1"), "/data/cuda-11.7": ("system", "11.7")}
-
-
 def test_conda_by_its_packages(machine: Made) -> None:
     machine.write("/conda/conda-meta/cuda-cudart-12.4.127-h99ab3db_0.json", "{}")
     machine.write("/conda/conda-meta/cuda-version-12.4-h3060b56_3.json", "{}")
@@ -114,21 +106,3 @@ def test_nothing_seen_is_unknown() -> None:
     assert isinstance(found.toolkits, Unknown)
     assert isinstance(found.nvcc_on_path, Unknown)
     assert isinstance(found.copies, Unknown)
-
-
-@pytest.mark.parametrize(
-    "folder, root",
-    [
-        ("/usr/local/cuda-12.4/lib64", "/usr/local/cuda-12.4"),
-        ("/usr/local/cuda/bin", "/usr/local/cuda"),
-        (
-            "/opt/nvidia/hpc_sdk/Linux_x86_64/24.3/cuda/12.3/lib64",
-            "/opt/nvidia/hpc_sdk/Linux_x86_64/24.3/cuda/12.3",
-        ),
-        ("/usr/local/cuda/targets/x86_64-linux/lib", "/usr/local/cuda"),
-        ("/usr/lib", ""),
-        ("/venv/lib", ""),
-    ],
-)
-def test_toolkit_root(folder: str, root: str) -> None:
-    assert toolkit_root(folder) == root

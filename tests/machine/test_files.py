@@ -26,21 +26,6 @@ def every_answer(live, path):
     return [*asked, live.gpu_code(path, 4), live.changes(path, "sizes"), live.unmet(path, "cu", ME)]
 
 
-@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
-def test_what_is_no_file_is_not_opened(live, tmp_path, kind):
-    path = {"pipe": str(tmp_path / "fifo"), "device": "/dev/zero", "socket": str(tmp_path / "s")}[kind]
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "socket":
-        import socket
-
-        socket.socket(socket.AF_UNIX).bind(path)
-    for answer in (live.read(path), live.elf(path), live.sha256(path), live.lines(path, "x")):
-        assert isinstance(answer, Unknown)
-        assert answer.reason == f"{path}: not a regular file but a {kind}"
-    assert live.stat(path).need().kind == ("char" if kind == "device" else "other")
-
-
 def test_a_large_file_is_not_read(live, tmp_path):
     (tmp_path / "big").write_bytes(b"line with x\n" * 400_000)
     answer = live.read(str(tmp_path / "big"))

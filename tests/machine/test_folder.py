@@ -3,7 +3,6 @@
 import pytest
 
 from gpuwhy.facts.fact import Absent, Unknown
-from gpuwhy.machine.folder import FolderMachine
 from gpuwhy.machine.windows import folder_machine
 
 
@@ -19,14 +18,6 @@ def root(tmp_path):
     (root / "usr" / "lib" / "libx.so.1").write_text("x")
     (root / "usr" / "lib" / "libx.so").symlink_to("/lib/libx.so.1")
     return root
-
-
-def test_reads_below_the_root(root):
-    machine = folder_machine(str(root))
-    assert type(machine) is FolderMachine
-    assert machine.read("/etc/passwd").need() == "inside"
-    assert [e.name for e in machine.list("/").need()] == ["etc", "lib", "usr"]
-    assert isinstance(machine.read("/etc/shadow"), Absent)
 
 
 def test_absolute_links_stay_inside(root):

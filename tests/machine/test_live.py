@@ -4,12 +4,11 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from gpuwhy.facts.fact import Absent, Known, Unknown
+from gpuwhy.facts.fact import Known, Unknown
 from gpuwhy.machine import live as module
 from gpuwhy.machine import process
 from gpuwhy.machine.live import LiveMachine
@@ -85,31 +84,6 @@ def test_only_steering_variables_are_seen():
     secret += ("PADDLE_MASTER", "TRITON_REDIS_HOST", "TF_CONFIG", "TORCH_SHOW_API_KEY")
     environ = {**steering, **dict.fromkeys(secret, "s3cret"), "WSL_DISTRO_NAME": "s3cret"}
     assert LiveMachine(environ).environ().need() == {**steering, "WSL_DISTRO_NAME": "set"}
-
-
-def test_the_system(tmp_path):
-    live = LiveMachine({})
-    assert isinstance(live.real(f"{tmp_path}/nowhere"), Absent)
-    assert live.real("/usr/..").need() == "/"
-    said = str(live.uname().need())
-    assert os.uname().nodename not in said or os.uname().nodename in os.uname().release
-    assert isinstance(live.limit("NOFILE"), Known)
-    assert isinstance(live.offline(), Absent)
-    stands = live.standing(str(tmp_path / "not" / "there")).need()
-    assert (stands.exists, stands.nearest, stands.writable) == (False, str(tmp_path), True)
-
-
-def test_messages_of_the_kernel_lose_their_level(monkeypatch):
-    said = b"<6>[    7.000001] NVRM: Xid 79\n<4>[   12.345678] usb: anna\n"
-
-    def klogctl(_what: int, buffer: Any, _size: int) -> int:
-        if buffer is not None:
-            buffer.raw = said
-        return len(said)
-
-    monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: SimpleNamespace(klogctl=klogctl))
-    found = module.kernel_messages()
-    assert found == ["[    7.000001] NVRM: Xid 79", "[   12.345678] usb: anna"]
 
 
 def test_a_kernel_log_that_this_user_may_not_read_is_unknown(monkeypatch):

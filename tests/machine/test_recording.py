@@ -4,13 +4,12 @@ import gzip
 import json
 import os
 import sys
-import threading
 
 import msgspec
 import pytest
 from fuzz.secrets import Planter
 
-from gpuwhy.facts.fact import Known, Unknown, known
+from gpuwhy.facts.fact import Known, Unknown
 from gpuwhy.machine import recording
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.machine import ANSWERS, Machine, printable
@@ -224,26 +223,3 @@ def test_gzip_is_read_and_a_bomb_is_refused(monkeypatch):
     monkeypatch.setattr(recording, "MAX_BYTES", 1 << 20)
     with pytest.raises(BadRecordingError, match=r"x\.gz unpacks to more than 1 MiB"):
         read_recording(gzip.compress(bytes(2 << 20)), "x.gz")
-
-
-def test_the_same_question_is_put_once():
-    asked = []
-
-    class Slow(Machine):
-        def ask(self, question, *args):
-            asked.append(question)
-            go.wait(5)
-            return known("x", "file", "/x")
-
-    go = threading.Event()
-    machine = RecordingMachine(Slow())
-    machine.ahead(("read", "/x"), ("read", "/x"))
-    answers = []
-    threads = [threading.Thread(target=lambda: answers.append(machine.read("/x"))) for _ in "123"]
-    for thread in threads:
-        thread.start()
-    go.set()
-    for thread in threads:
-        thread.join()
-    assert asked == ["read"]
-    assert [a.value for a in answers] == ["x"] * 3

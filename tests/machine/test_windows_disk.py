@@ -45,16 +45,6 @@ def test_any_spelling_leads_to_the_spelling_on_disk(disk, path):
     assert isinstance(host.stat(path), Known)
 
 
-def test_what_is_not_there(disk):
-    host = folder_machine(str(disk))
-    assert isinstance(host.stat("C:/Windows/System32/nvml.dll"), Absent)
-    assert isinstance(host.real("C:/nowhere/x"), Absent)
-    assert isinstance(host.stat("D:/x"), Absent)
-    assert isinstance(host.real("D:/x"), Absent)
-    assert isinstance(host.registry("HKLM/SOFTWARE"), Unknown)
-    assert isinstance(host.environ(), Unknown)
-
-
 OUT = ["../secret", "../../../../secret", "{outside}/secret", "C:\\..\\secret", "/??/C:/../secret"]
 
 

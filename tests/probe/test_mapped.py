@@ -8,7 +8,7 @@ from gpuwhy.facts.fact import NOT_OBSERVED
 from gpuwhy.facts.loads import Found, LoadedLibrary, LoadTree, Rule
 from gpuwhy.facts.probe import Surprise
 from gpuwhy.machine.live import LiveMachine
-from gpuwhy.probe.mapped import family, surprises
+from gpuwhy.probe.mapped import surprises
 
 from ..formats.made import elf
 
@@ -82,15 +82,3 @@ def test_a_file_replaced_under_a_running_process(there):
     path = there("libnccl.so.2")
     gone = f"{path} (deleted)"
     assert told(tree((path, "")), gone) == (Surprise("libnccl.so.2", gone, path, NONE),)
-
-
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        ("/x/libcudnn_graph.so.9.1.0", "libcudnn_graph"),
-        ("libcudart-1b2c3d4e.so.11.0", "libcudart"),
-        ("C:/a/cuDNN64_7.dll", "cudnn64_7.dll"),
-    ],
-)
-def test_families(path, name):
-    assert family(path) == name

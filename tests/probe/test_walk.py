@@ -41,25 +41,6 @@ def test_a_driver_that_does_not_start_stops_all_but_what_needs_no_gpu(machine: M
     assert stages["cudart"].failing.code == 100
 
 
-@pytest.mark.parametrize(
-    ("call", "stage", "code"),
-    [
-        ("cuDeviceGet", "devices", 101),
-        ("cuDevicePrimaryCtxRetain", "context", 46),
-        ("cuMemAlloc_v2", "memory", 2),
-        ("nvrtcCompileProgram", "nvrtc", 5),
-        ("cuModuleLoadData", "launch", 209),
-    ],
-)
-def test_the_call_and_the_code_of_a_failing_stage_are_named(machine: Machine, call, stage, code):
-    group = next(step.group for step in STEPS if step.name == stage)
-    told = machine.told(group, f"{call}={code}")
-    (failed,) = [one for one in told.stages if one.outcome == "failed"]
-    assert failed.failing is not None
-    assert (failed.name, failed.failing.name, failed.failing.code) == (stage, call, code)
-    assert f"{call} gave {code}" in failed.why
-
-
 def test_a_driver_that_names_no_codes_gets_them_from_a_table(tmp_path: Path):
     old = Machine(build(tmp_path, "CUDA", "CUBLAS", old=True))
     stub, unknown = (old.told("driver", f"cuInit={code}").stages[1].why for code in (34, 1234))

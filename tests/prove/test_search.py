@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from gpuwhy.prove.proof import Outcome, Tweak
 from gpuwhy.prove.search import Found, Result, hunt
-from gpuwhy.prove.tweaks import variables
-from gpuwhy.prove.weigh import weighed
 
 World = Callable[[set[str]], "Outcome | tuple[Outcome, str]"]
 
@@ -61,37 +59,6 @@ def test_a_likely_one_is_found_at_once():
     found, runs = play(tweaks, guilty("XLA_FLAGS"))
     assert names(found) == {"XLA_FLAGS"}
     assert runs == 1
-
-
-LOGIN = {
-    **{f"{name}_{n}": "x" for name, many in (("SSH", 6), ("XDG", 12), ("LC", 12), ("GIT", 10)) for n in range(many)},
-    **{f"{name}_{n}": "1" for name, many in (("APP", 40), ("MODULE", 20)) for n in range(many)},
-    **dict.fromkeys(("OMP_NUM_THREADS", "NCCL_DEBUG", "TF_CPP_MIN_LOG_LEVEL", "CUDA_HOME", "HF_HOME", "TMPDIR"), "1"),
-    "LD_LIBRARY_PATH": "/a:/b:/c", "PYTHONPATH": "/p:/q", "XLA_FLAGS": "--one --two", "JAX_PLATFORMS": "cuda",
-    "PYTORCH_CUDA_ALLOC_CONF": "a:1,b:2", "CUDA_VISIBLE_DEVICES": "0",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_a_login_environment_with_steering_variables(count):
-    from gpuwhy.log.ending import Ending
-
-    tweaks = [one for one in weighed(variables(LOGIN), Ending(), "", {}) if one.kind == "unset"]
-    steering = [
-        "OMP_NUM_THREADS",
-        "NCCL_DEBUG",
-        "CUDA_HOME",
-        "JAX_PLATFORMS",
-        "CUDA_VISIBLE_DEVICES",
-        "TMPDIR",
-        "APP_7",
-    ]
-    runs = []
-    for wanted in combinations(steering, count):
-        found, n = play(tweaks, guilty(*wanted))
-        assert names(found) == set(wanted)
-        runs.append(n)
-    assert max(runs) <= 21  # with four more for the two failures and the confirmation: 25
 
 
 def smallest(world: World, all_names: list[str]) -> int | None:

@@ -71,11 +71,6 @@ def with_stubs(world: World) -> None:
     world.file(f"{CUDA}/stubs/libcuda.so.1", shared_object())
 
 
-def with_copied_stub(world: World) -> None:
-    good(world)
-    world.file("/usr/lib/x86_64-linux-gnu/libcuda.so.1", shared_object())
-
-
 def with_compat(world: World) -> None:
     good(world)
     world.file("/usr/local/cuda-10.1/compat/libcuda.so.418.226.00", shared_object(padding=1 << 21))

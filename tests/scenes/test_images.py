@@ -6,11 +6,11 @@ import tarfile
 
 import pytest
 
-from tests.scenes.stage import judged as answer_of, seen
+from tests.scenes.stage import seen
 from gpuwhy.facts.facts import dump
 from gpuwhy.facts.fact import Known, Unknown
 from tests import started
-from tests.machine.images import entry, layer, oci, saved
+from tests.machine.images import oci
 from tests.look.world import World
 
 from .faulty_images import CUDA as FOLDER, ENV, good
@@ -50,19 +50,6 @@ def test_a_good_image_says_what_files_cannot(world, tmp_path):
     assert rows["driver"] == "not part of the image"
     assert found.facts.system.container.need() == "image"
     assert isinstance(found.facts.system.injected, Unknown)
-
-
-def test_without_the_variable_the_same_files_fail(world, tmp_path):
-    report = answer_of(saved(tmp_path / "i.tar.gz", packed(world.root), env=ENV, packed=True))
-    assert "env.path" in shown(report)
-    assert report.status == "broken"
-
-
-def test_a_later_layer_that_deletes_cudnn_is_seen(world, tmp_path):
-    gone = layer(entry(f"{FOLDER[1:]}/.wh.libcudnn.so.7", b""), entry(f"{FOLDER[1:]}/.wh.libcudnn.so.7.6.5", b""))
-    env = [*ENV, f"LD_LIBRARY_PATH={FOLDER}"]
-    report = answer_of(oci(tmp_path / "i", packed(world.root), gone, env=env, packed=True))
-    assert shown(report) == ["cudnn.missing"]
 
 
 def test_an_image_and_its_unpacked_tree_have_the_same_facts(world, tmp_path):

@@ -6,15 +6,13 @@ import pytest
 
 from tests.scenes.stage import judged as answer_of
 from gpuwhy.look.assumed import AssumedMachine
-from gpuwhy.formats.ldcache import CacheEntry
 from tests import started
-from tests.formats.made import X86_64, new_format
 from tests.machine.images import oci
 from tests.look.world import World, shared_object
 
-from .faulty_images import CUDA_10_1, CUDNN, ENV, FOUND, base, good, with_driver
+from .faulty_images import ENV, FOUND, base, good, with_driver
 from .test_images import packed
-from .test_scenes import tensorflow, toolkit
+from .test_scenes import tensorflow
 
 T4 = (("Tesla T4", "7.5"),)
 
@@ -92,24 +90,6 @@ def test_a_command_that_unsets_the_search_path(tmp_path):
 def test_a_gpu_that_the_entrypoint_hides_is_shown_by_its_line(tmp_path):
     report = entrypoint(tmp_path, '#!/bin/sh\nexport CUDA_VISIBLE_DEVICES=-1\nexec "$@"\n')
     assert [one.id for one in report.causes] == ["device.selection"]
-
-
-def test_folders_that_ld_so_conf_names_and_the_cache_lacks(tmp_path):
-    """In the framework's own environment, too: what is needed is ldconfig, not a variable."""
-    world = World(tmp_path / "root")
-    base(world)
-    tensorflow(world, "2.3.4", "10.1", "7.6.5")
-    folder = "/venv/lib/python3.12/site-packages/nvidia/lib"
-    toolkit(world, folder, *CUDA_10_1, CUDNN)
-    world.file("/etc/ld.so.conf", f"{folder}\n")
-    world.file("/etc/ld.so.cache", new_format([CacheEntry("libc.so.6", "/lib64/libc.so.6", 0x303, 0)]))
-    report = judged(world.root, AssumedMachine(T4, "550"))
-    assert [one.id for one in report.causes] == ["env.path"], report.headline
-    assert "ldconfig was not run since" in said(report.causes[0])
-    assert "sudo ldconfig" in commands(report.causes[0])
-    made = [CacheEntry(n.split()[0], f"{folder}/{n.split()[0]}", X86_64, 0) for n in (*CUDA_10_1, CUDNN)]
-    world.file("/etc/ld.so.cache", new_format(made))
-    assert judged(world.root, AssumedMachine(T4, "550")).causes == ()
 
 
 def torch(world, version="2.13.0+cpu"):

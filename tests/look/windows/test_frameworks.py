@@ -36,14 +36,6 @@ def test_the_names_are_those_of_the_published_wheel(row):
     assert sorted(names_opened(row.version, row.cuda, row.cudnn, True)) == sorted(row.opens)
 
 
-def test_tensorflow(disk):
-    tensorflow(disk, python(disk))
-    (one,) = facts_of(disk).frameworks.installed.need()
-    assert (one.version, one.built_for_cuda.need(), one.built_for_cudnn.need()) == ("2.3.4", "10.1", "7.6.5")
-    assert one.ptx.need() == ("compute_70",)
-    assert one.opens.need()[0].name == "cudart64_101.dll"
-
-
 def torch(disk: Disk, cuda: str) -> None:
     site = python(disk, "3.12.4", "C:/Python312")
     disk.put(f"{site}/torch/version.py", f"__version__ = '2.9.1'\ncuda: Optional[str] = {cuda}\n")
@@ -52,27 +44,11 @@ def torch(disk: Disk, cuda: str) -> None:
     disk.put(f"{site}/torch-2.9.1+cu128.dist-info/METADATA", "Name: torch\nVersion: 2.9.1+cu128\n")
 
 
-def test_torch_with_cuda(disk):
-    torch(disk, "'12.8'")
-    (one,) = facts_of(disk).frameworks.installed.need()
-    assert one.built_for_cuda.need() == "12.8"
-    assert [o.name for o in one.opens.need()] == ["cudart64_12.dll", "cudnn64_9.dll"]
-
-
 def test_torch_of_the_default_index_is_a_cpu_build(disk):
     torch(disk, "None")
     (one,) = facts_of(disk).frameworks.installed.need()
     assert one.gpu_build.need() is False
     assert isinstance(one.built_for_cuda, Absent)
-
-
-def test_onnxruntime(disk):
-    site = python(disk, "3.11.9", "C:/Python311")
-    disk.put(f"{site}/onnxruntime_gpu-1.19.2.dist-info/METADATA", "Name: onnxruntime-gpu\nVersion: 1.19.2\n")
-    disk.real(f"{site}/onnxruntime/capi/onnxruntime_providers_cuda.dll")
-    (one,) = facts_of(disk).frameworks.installed.need()
-    assert one.built_for_cuda.need().startswith("12")
-    assert "cudnn64_9.dll" in [o.name for o in one.opens.need()]
 
 
 def test_the_record_of_the_published_wheel_is_understood(disk):

@@ -6,12 +6,10 @@ import pytest
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.libraries import Flaw
 from gpuwhy.facts.record import Owner
 from gpuwhy.look.look import Options, look
 from gpuwhy.look.windows import _CLASS as CLASS
 from gpuwhy.look.windows import _PCI as BUS
-from gpuwhy.look.windows import _SERVICES as SERVICES
 from gpuwhy.look.windows import dotted
 from gpuwhy.machine.machine import Machine, RegistryKey, Uname
 from gpuwhy.machine.recording import RecordingMachine
@@ -70,12 +68,6 @@ def test_nvcuda_tells(tmp_path):
     assert (found.module_version.need(), found.driver_cuda.need()) == ("451.48", "11.0")
 
 
-def test_nvml_is_asked_first(tmp_path):
-    said = ({"init": {"code": 0}}, {"driver": "536.23"}, {"count": 0}, {"cuda": 12020})
-    found = facts_of(windows(tmp_path, "451.48"), answers={("call", "nvml"): said}).driver
-    assert (found.module_version.need(), found.driver_cuda.need()) == ("536.23", "12.2")
-
-
 def test_the_driver_store_where_system32_has_none(tmp_path):
     disk = windows(tmp_path, "")
     disk.put(
@@ -97,22 +89,11 @@ def test_the_registry_where_no_file_tells(tmp_path):
     assert facts_of(windows(tmp_path, ""), answers=answers).driver.module_version.need() == "536.23"
 
 
-def test_no_driver_is_known_to_be_absent(tmp_path):
-    assert isinstance(facts_of(windows(tmp_path, "")).driver.module_version, Absent)
-
-
 @pytest.mark.parametrize("data", [b"", b"MZ", b"no library", made("")[:200]])
 def test_a_broken_nvcuda_is_not_taken_for_no_driver(tmp_path, data):
     disk = windows(tmp_path, "")
     disk.put(f"{SYSTEM}/nvcuda.dll", data)
     assert isinstance(facts_of(disk).driver.module_version, Unknown)
-
-
-def test_a_card_by_the_driver_that_holds_it(tmp_path):
-    for service, driver in (("nvlddmkm", "nvidia"), ("BasicDisplay", "BasicDisplay")):
-        answers = {("registry", f"{SERVICES}/{service}/Enum"): RegistryKey({"0": CARD, "Count": "1"}, ())}
-        (card,) = facts_of(windows(tmp_path), answers=answers).devices.pci.need()
-        assert (card.device_id, card.capability.need(), card.driver.need()) == ("2204", "8.6", driver)
 
 
 def test_cards_that_windows_has_seen(tmp_path):
@@ -166,11 +147,6 @@ def disk(tmp_path) -> Disk:
     return windows(tmp_path)
 
 
-def copies(disk: Disk, **environ: str) -> dict[str, tuple[str, Flaw]]:
-    found = facts_of(disk, **environ).libraries.copies.need()
-    return {one.path: (one.where, one.health.need()) for one in found}
-
-
 @pytest.mark.parametrize(
     ("folder", "where", "environ"),
     [
@@ -200,26 +176,6 @@ def test_wheels_with_their_owner(disk):
     )
     (one,) = facts_of(disk).libraries.copies.need()
     assert (one.where, one.owner.need()) == ("wheel", Owner("nvidia-cudnn-cu11", "8.9.4.25", "pip"))
-
-
-@pytest.mark.parametrize(
-    ("data", "flaw"),
-    [
-        (b"", Flaw.EMPTY),
-        (b"text", Flaw.FOREIGN),
-        (b"MZ" + bytes(10), Flaw.TRUNCATED),
-        (made("")[:700], Flaw.TRUNCATED),
-    ],
-)
-def test_broken_copies(disk, data, flaw):
-    disk.put("C:/cuda/bin/cudnn64_7.dll", data)
-    assert copies(disk)["C:/cuda/bin/cudnn64_7.dll"][1] is flaw
-
-
-def test_a_folder_in_place_of_a_library_and_a_loop(disk):
-    disk.at("C:/cuda/bin/cudnn64_7.dll").mkdir(parents=True)
-    disk.at("C:/cuda/bin/cudart64_101.dll").symlink_to("cudart64_101.dll")
-    assert all(health is not Flaw.NONE for _, health in copies(disk).values())
 
 
 def test_toolkits_are_found_by_place_variable_and_path(disk):

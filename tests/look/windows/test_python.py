@@ -94,16 +94,6 @@ def test_an_embedded_python(disk):
     assert facts_of(disk, python="C:/embedded").environment.python.need().kind == "embedded"
 
 
-def test_conda_by_its_package_list(disk):
-    python(disk, "3.10.4", "C:/miniconda3")
-    disk.put("C:/miniconda3/conda-meta/python-3.10.4-hbb2ffb3_0.json", "{}")
-    disk.put("C:/miniconda3/conda-meta/cudatoolkit-11.2.2-h7d7167e_11.json", "{}")
-    found = facts_of(disk, CONDA_PREFIX="C:\\miniconda3")
-    one = found.environment.python.need()
-    assert (one.kind, one.version) == ("conda", "3.10.4")
-    assert found.environment.conda.need() == {"python": "3.10.4", "cudatoolkit": "11.2.2"}
-
-
 def test_none_at_all(disk):
     assert isinstance(facts_of(disk).environment.python, Unknown)
     assert isinstance(facts_of(disk, PATH="C:\\Windows").environment.python, Absent)
