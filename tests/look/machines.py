@@ -82,10 +82,6 @@ class Answers(Machine):
     def __init__(self, **answers: Any) -> None:
         self.answers = {"uname": Uname("linux", KERNEL, "x86_64"), "environ": {}, "kernel_log": ()} | answers
 
-    def also(self, answers: dict[str, Any]) -> "Answers":
-        self.answers |= answers
-        return self
-
     def ask(self, question: str, *args: Any) -> Fact[Any]:
         key = key_of(question, args)
         text = self.answers.get(f"read {args[0]}") if args else None

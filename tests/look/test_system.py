@@ -8,20 +8,12 @@ from gpuwhy.facts.system import System
 from gpuwhy.look.system import system
 from gpuwhy.machine.folder import FolderMachine, FolderSystem
 from gpuwhy.machine.live import LiveMachine
-from gpuwhy.machine.machine import Machine, Stat
+from gpuwhy.machine.machine import Machine
 
 from .machines import Answers
 
-UBUNTU = 'PRETTY_NAME="Ubuntu 24.04.3 LTS"\nNAME="Ubuntu"\nID=ubuntu\nVERSION_ID="24.04"\n'
-STAT = Stat("file", 0, "-rw-r--r--", 0.0)
-
-
 def seen(machine: Machine) -> System:
     return system(machine, Facts())
-
-
-def answers(**more) -> Answers:
-    return Answers(**more)
 
 
 # ---------------------------------------------------------------- file trees
@@ -63,7 +55,7 @@ def test_garbage_everywhere_is_unknown_not_a_crash(tmp_path):
 
 
 def test_unreadable_environment_leaves_the_container_open():
-    around = seen(answers(environ=Unknown("no environment")))
+    around = seen(Answers(environ=Unknown("no environment")))
     assert isinstance(around.container, Unknown)
     assert isinstance(around.injected, Unknown)
 

@@ -67,10 +67,6 @@ def with_folder(folder: Path) -> list[str]:
     return [sys.executable, "-I", "-c", code, "run"]
 
 
-def gpu_of(report: str) -> str:
-    return next(line for line in report.splitlines() if line.strip().startswith("GPU 0:"))
-
-
 def test_own_and_others(nvml):
     done = run(*python(USES, "[60, 15, 76, 0]"), options=("--plot", str(nvml / "x.svg")), command=with_folder(nvml))
     text = done.stderr.decode()

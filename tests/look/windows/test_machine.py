@@ -49,9 +49,6 @@ def facts_of(disk: Disk, answers: dict[tuple[Any, ...], Any] | None = None, **en
     return look(RecordingMachine(machine), Options(), SUBJECTS)
 
 
-CARD = r"PCI\VEN_10DE&DEV_2204&SUBSYS_38801462&REV_A1\4&1c3d25bb&0&0019"
-
-
 @pytest.mark.parametrize(
     ("file_version", "driver"),
     [
