@@ -10,7 +10,12 @@ from functools import cache
 import msgspec
 
 from gpuwhy.ask.stated import TITLES, Stated
-from gpuwhy.knowledge import archs, cudnn_rules, drivers, installs, platforms, releases
+from gpuwhy.choose.demand import Card, Demand
+from gpuwhy.choose.fitting import with_cuda, with_cudnn
+from gpuwhy.choose.verdicts import knows, on_driver, on_hardware
+from gpuwhy.facts.version import major_minor, numbers
+from gpuwhy.knowledge import archs, cudnn_rules, drivers, installs, platforms
+from gpuwhy.knowledge.releases import Release, family
 
 PROJECTS = {
     "tensorflow": ("tensorflow", "tensorflow-gpu"),
@@ -27,64 +32,64 @@ class Build(msgspec.Struct, frozen=True):
     """A release with CUDA on one system."""
 
     framework: str
-    project: str
-    version: str  # 2.3.4
-    cuda: str
-    cudnn: str = ""  # "" where nobody read it
-    sass: tuple[str, ...] = ()
-    ptx: tuple[str, ...] = ()
-    pythons: tuple[str, ...] = ()
-    opens: tuple[str, ...] = ()  # the libraries that it opens
+    row: Release
+
+    @property
+    def version(self) -> str:
+        """2.3.4."""
+        return self.row.version
+
+    @property
+    def cuda(self) -> str:
+        """The CUDA that it was built for."""
+        return str(self.row.cuda)
+
+    @property
+    def cudnn(self) -> str:
+        """The cuDNN that it was built for; "" where nobody read it."""
+        return self.row.cudnn if isinstance(self.row.cudnn, str) else ""
 
     @property
     def title(self) -> str:
         """TensorFlow 2.3."""
-        return f"{TITLES[self.framework]} {_two(self.version)}"
+        return f"{TITLES[self.framework]} {major_minor(self.version)}"
+
+    @property
+    def pythons(self) -> list[str]:
+        """Those with a wheel of their own."""
+        return [one for one in self.row.pythons if re.fullmatch(r"\d\.\d+", one)]
 
     def library(self, name: str) -> str:
         """The file that it opens for "cudart" or "cudnn"."""
-        found = (one for one in self.opens if one.removeprefix("lib").startswith(name))
-        return next(found, "")
+        opens = self.row.opens if isinstance(self.row.opens, tuple) else ()
+        return next((one for one in opens if one.removeprefix("lib").startswith(name)), "")
 
     def runs_on(self, capability: str) -> bool | None:
         """Whether it has code for a GPU, and its CUDA libraries too; None where nobody read it."""
-        if not self.sass and not self.ptx:
+        if not isinstance(self.row.sass, tuple):
             return None
-        how = archs.runs_on(self.sass, self.ptx, capability)
-        first = archs.first_toolkit(capability) or "0"
-        return how == "sass" or (how == "ptx" and numbers(self.cuda)[:1] >= numbers(first)[:1])
+        libraries = knows(str(numbers(self.cuda)[0]), capability)
+        alone = on_hardware(self.row, Demand((), gpus=(Card("", capability),)))
+        return libraries and not alone.kind
 
     def takes_cuda(self, cuda: str) -> bool:
         """Up to CUDA 10 the very release; from 11 on a later minor of the same major serves too."""
-        have, need = numbers(cuda), numbers(self.cuda)
-        if have[:1] != need[:1] or len(have) < 2:
-            return have[:1] == need[:1]
-        return have[:2] == need[:2] or (need[0] >= 11 and have[:2] > need[:2])
+        return with_cuda(self.row, cuda).fits == "yes"
 
-    def takes_cudnn(self, cudnn: str) -> bool:
-        """Whether a cuDNN serves; an unknown one does."""
-        rule = cudnn_rules.rule(self.framework, self.version)
-        need = rule.needs if rule else "same major"
-        return not self.cudnn or cudnn_rules.fits(need, self.cudnn, cudnn) is not False
+    def takes_cudnns(self, stated: Stated) -> bool:
+        """Whether every stated cuDNN serves."""
+        return all(with_cudnn(self.row, one).fits != "no" for one in stated.cudnns)
 
 
 @cache
 def builds(framework: str, os: str = "") -> tuple[Build, ...]:
     """Every final release with CUDA on a system, oldest first."""
     platform = "windows-x86_64" if os == "windows" else "linux-x86_64"
-    families = filter(None, map(releases.family, PROJECTS.get(framework, ())))
+    families = filter(None, map(family, PROJECTS.get(framework, ())))
     found: dict[str, Build] = {}
-    for row in (row for family in families for row in family.rows if row.platform == platform):
-        if not isinstance(row.cuda, str) or row.yanked or not re.fullmatch(r"[\d.]+", row.version):
-            continue
-        sass, ptx, opens = (
-            one if isinstance(one, tuple) else () for one in (row.sass, row.ptx, row.opens)
-        )
-        cudnn = row.cudnn if isinstance(row.cudnn, str) else ""
-        build = Build(
-            framework, row.name, row.version, row.cuda, cudnn, sass, ptx, row.pythons, opens
-        )
-        found.setdefault(row.version, build)
+    for row in (row for known in families for row in known.rows if row.platform == platform):
+        if isinstance(row.cuda, str) and not row.yanked and re.fullmatch(r"[\d.]+", row.version):
+            found.setdefault(row.version, Build(framework, row))
     rows = sorted(found.values(), key=lambda one: numbers(one.version))
     return tuple(rows) or (builds(framework) if os == "windows" else ())
 
@@ -94,15 +99,6 @@ def build(framework: str, version: str, os: str = "") -> Build | None:
     wanted = numbers(version)
     kept = [b for b in builds(framework, os) if numbers(b.version)[: len(wanted)] == wanted]
     return kept[-1] if kept else None
-
-
-def numbers(version: str) -> tuple[int, ...]:
-    """10.1 → (10, 1)."""
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:4])
-
-
-def _two(version: str) -> str:
-    return ".".join(map(str, numbers(version)[:2]))
 
 
 def verdict(stated: Stated, required: bool) -> str:
@@ -149,12 +145,11 @@ def _of_release(stated: Stated, required: bool) -> str:
         return "gpu_newer" if later else "gpu_older"
     if stated.cuda and not any(map(found.takes_cuda, stated.cudas)):
         return "other_cuda"
-    if not all(map(found.takes_cudnn, stated.cudnns)):
+    if not found.takes_cudnns(stated):
         return "other_cudnn"
     if stated.driver and not _driver_serves(stated.driver, found.cuda, stated.os):
         return "release_driver"
-    wheels = [one for one in found.pythons if re.fullmatch(r"\d\.\d+", one)]
-    if stated.python and wheels and stated.python not in found.pythons:
+    if stated.python and found.pythons and stated.python not in found.row.pythons:
         return "release_python"
     beside = stated.cuda or stated.cudnn or stated.capability or stated.driver or stated.python
     if beside and not required:
@@ -163,8 +158,8 @@ def _of_release(stated: Stated, required: bool) -> str:
 
 
 def _driver_serves(driver: str, cuda: str, os: str) -> bool:
-    floor = drivers.floor(cuda, "windows" if os in ("windows", "wsl") else "linux")
-    return not floor or numbers(driver) >= numbers(floor.driver)[: len(numbers(driver))]
+    system = "windows" if os in ("windows", "wsl") else "linux"
+    return not on_driver(cuda, Demand((), system, driver_version=driver)).kind
 
 
 def _of_gpu_and_cuda(stated: Stated) -> str:
@@ -181,7 +176,7 @@ def _for_machine(stated: Stated) -> list[Build]:
     if stated.capability:
         return [one for one in rows if one.runs_on(stated.capability)]
     exact = [b for b in rows if all(map(b.takes_cuda, stated.cudas))]
-    return [b for b in exact if b.cudnn and all(map(b.takes_cudnn, stated.cudnns))] or exact
+    return [b for b in exact if b.cudnn and b.takes_cudnns(stated)] or exact
 
 
 def names(stated: Stated, release: str = "", newest: bool = False) -> Names:
@@ -246,12 +241,12 @@ def _of_build(found: Build, stated: Stated) -> Names:
         exact = f"cuDNN {found.cudnn} on Linux, {other.cudnn} on Windows"
     wrong = [one for one in stated.cudas if not found.takes_cuda(one)]
     files = (found.library("cudart"), found.library("cudnn"))
-    mine = [*map(found.takes_cuda, stated.cudas), *map(found.takes_cudnn, stated.cudnns)]
+    mine = [*map(found.takes_cuda, stated.cudas), found.takes_cudnns(stated)]
     return {
         "release": found.title,
-        "cuda": _two(found.cuda),
-        "cudnn": _two(found.cudnn),
-        "and_cudnn": f" and cuDNN {_two(found.cudnn)}" if found.cudnn else "",
+        "cuda": major_minor(found.cuda),
+        "cudnn": major_minor(found.cudnn),
+        "and_cudnn": f" and cuDNN {major_minor(found.cudnn)}" if found.cudnn else "",
         "cudnn_major": found.cudnn.split(".")[0],
         "built_cudnn": found.cudnn,
         "exactly": exact if found.cudnn.count(".") == 2 else "",
@@ -260,9 +255,11 @@ def _of_build(found: Build, stated: Stated) -> Names:
         "cudnn_library": files[1],
         "libraries": " and ".join(filter(None, files)),
         "driver": driver(found.cuda, stated.os),
-        "pythons": _span([one for one in found.pythons if re.fullmatch(r"\d\.\d+", one)]),
-        "package": found.project if found.project == "tensorflow-gpu" else "",
-        "yours": ("yours fit" if all(mine) else "yours do not fit") if mine else "",
+        "pythons": _span(found.pythons),
+        "package": found.row.name if found.row.name == "tensorflow-gpu" else "",
+        "yours": ("yours fit" if all(mine) else "yours do not fit")
+        if stated.cudas or stated.cudnns
+        else "",
     }
 
 
@@ -312,7 +309,7 @@ def _span(values: list[str]) -> str:
 
 
 def _span_of(rows: list[Build] | tuple[Build, ...]) -> str:
-    return _span(list(dict.fromkeys(_two(one.version) for one in rows)))
+    return _span(list(dict.fromkeys(major_minor(one.version) for one in rows)))
 
 
 def _plan(stated: Stated, found: Build | None) -> str:
@@ -321,6 +318,10 @@ def _plan(stated: Stated, found: Build | None) -> str:
         return f'gpuwhy plan torch --gpu "{stated.gpu}"' if stated.gpu else ""
     project = "onnxruntime-gpu" if stated.framework == "onnxruntime" else stated.framework
     runs = not found or not stated.capability or found.runs_on(stated.capability)
-    wish = f'"{project}=={_two(found.version)}.*"' if found and runs and stated.version else project
+    wish = (
+        f'"{project}=={major_minor(found.version)}.*"'
+        if found and runs and stated.version
+        else project
+    )
     system = " --os windows" if stated.os == "windows" else ""
     return f"gpuwhy plan {wish}{system}" + (f' --gpu "{stated.gpu}"' if stated.gpu else "")

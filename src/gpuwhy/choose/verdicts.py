@@ -175,7 +175,7 @@ def on_hardware(row: Release, demand: Demand) -> Judged:
 
 
 def _on_each(row: Release, cuda: str, demand: Demand) -> Iterator[Judged]:
-    yield _on_driver(cuda, demand)
+    yield on_driver(cuda, demand)
     for card in demand.gpus:
         yield _on_card(row, cuda, demand, card)
 
@@ -187,7 +187,8 @@ def least_driver(cuda: str, system: str) -> str:
     return known.driver if known else ""
 
 
-def _on_driver(cuda: str, demand: Demand) -> Judged:
+def on_driver(cuda: str, demand: Demand) -> Judged:
+    """Whether the driver runs programs that are built for a CUDA release."""
     driver = demand.driver_version
     if not driver:
         return FITS
@@ -196,9 +197,8 @@ def _on_driver(cuda: str, demand: Demand) -> Judged:
         return FITS
     least = least_driver(cuda, demand.system)
     if least:
-        # of a driver, its branch may be all that is known
-        exact = "." in driver
-        enough = at_least(driver, least) if exact else numbers(driver)[:1] >= numbers(least)[:1]
+        given = numbers(driver)  # its branch may be all that is known
+        enough = given >= numbers(least)[: len(given)]
         why = f"is built for CUDA {cuda}, which needs driver {least} or newer"
         return FITS if enough else Judged("driver", why)
     if numbers(speaks)[0] < numbers(cuda)[0]:

@@ -14,10 +14,11 @@ import msgspec
 
 from gpuwhy.answer.blocks import fold, pair, pairs, table
 from gpuwhy.answer.tree import Block, Code, Document, Heading, Mark, Pair, Paragraph, Soft
+from gpuwhy.choose import fitting
+from gpuwhy.choose.fitting import Judged, Machine
 from gpuwhy.cli import HEALTHY, UsageError, output, refused
 from gpuwhy.facts.version import major_minor
-from gpuwhy.knowledge import fitting, naming, releases
-from gpuwhy.knowledge.fitting import Judged, Machine
+from gpuwhy.knowledge import naming, releases
 from gpuwhy.knowledge.naming import Asked
 from gpuwhy.knowledge.releases import FIELDS, Described, Release, Releases
 
@@ -270,7 +271,7 @@ def _projects(options: argparse.Namespace, machine: Machine) -> int:
 
 def _index(options: argparse.Namespace, names: Sequence[str]) -> int:
     """The names, frameworks first; NVIDIA's wheels and the many builds of a library by family."""
-    bare = dict.fromkeys(re.sub(r"-cu(da)?\d+(mkl|x)?(?=$|-)", "-cu*", name) for name in names)
+    bare = dict.fromkeys(map(_bare, names))
     own = [name for name in bare if not name.startswith("nvidia-")]
     wheels = [n.removeprefix("nvidia-").removesuffix("-cu*") for n in bare if n not in own]
     rows = pairs(
@@ -284,12 +285,19 @@ def _index(options: argparse.Namespace, names: Sequence[str]) -> int:
     )
 
 
+def _bare(name: str) -> str:
+    """A name without its CUDA release."""
+    return re.sub(r"-cu(da)?\d+(mkl|x)?(?=$|-)", "-cu*", name)
+
+
 def _listed(
     options: argparse.Namespace, found: Sequence[tuple[Releases, Judged]], note: str
 ) -> int:
     """One release of each project: those that fit, then those that may."""
     ordered = sorted((one for _, one in found), key=lambda one: one[1].fits != "yes")
     if not options.verbose and len(ordered) > MOST:  # programs before the wheels they bring
+        last = sorted(ordered, key=lambda one: one[1].fits == "yes")
+        ordered = list({_bare(one[0].name): one for one in last}.values())
         ordered.sort(key=lambda one: (one[1].fits != "yes", one[0].name.startswith("nvidia-")))
         ordered = sorted(ordered[:MOST], key=lambda one: one[0].name)
         note = f"the programs among {len(found)} projects that fit; -v shows all"

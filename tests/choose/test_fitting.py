@@ -3,12 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
-from gpuwhy.knowledge.fitting import BadMachineError, Machine, fits, machine
+from gpuwhy.choose.fitting import BadMachineError, Machine, fits, machine
 from gpuwhy.knowledge.releases import Release
 
 ROW = Release(
-    "x", "1", "linux-x86_64", ("3.10",), (), "f", "h", {}, cuda="12.4", sass=("sm_80",), ptx=("compute_90",)
-)  # fmt: skip
+    "x", "1", "linux-x86_64", ("3.10",), (), "f", "h", {}, cuda="12.4", sass=("sm_80",), ptx=("compute_90",),
+    requires={"nvidia-cublas-cu12": ""},
+)
 
 
 def test_a_machine_is_read():
@@ -30,12 +31,12 @@ def test_words_that_make_no_sense(word):
         ({"python": "3.11"}, "no", "no wheel for Python 3.11"),
         ({"driver": "535"}, "yes", ""),
         ({"driver": "525.60.13"}, "yes", ""),
-        ({"driver": "525.53"}, "no", "CUDA 12.4 needs driver 525.60.13 or newer"),
-        ({"driver": "470"}, "no", "CUDA 12.4 needs driver 525.60.13 or newer"),
+        ({"driver": "525.53"}, "no", "is built for CUDA 12.4, which needs driver 525.60.13 or newer"),
+        ({"driver": "470"}, "no", "is built for CUDA 12.4, which needs driver 525.60.13 or newer"),
         ({"gpu": "8.6"}, "yes", ""),
-        ({"gpu": "7.5"}, "no", "no code for compute capability 7.5"),
+        ({"gpu": "7.5"}, "no", "has GPU code for sm_80 and PTX for compute_90, none for compute capability 7.5 (sm_75)"),
         ({"gpu": "10.0"}, "yes", ""),
-        ({"gpu": "10.0", "driver": "535"}, "no", "its PTX of CUDA 12.4 is newer than driver 535 compiles"),
+        ({"gpu": "10.0", "driver": "535"}, "no", "has only PTX of CUDA 12.4 for compute capability 10.0 (sm_100), newer than driver 535 compiles"),
     ],
 )
 def test_one_release(given, verdict, why):
@@ -55,3 +56,8 @@ def test_what_was_not_read_is_unknown():
     assert fits(bare, Machine(driver="535")).fits == "unknown"
     assert fits(replace(bare, cuda="12.4"), Machine(gpu="8.0")).fits == "unknown"
     assert fits(bare, Machine(python="3.9", driver="535")).fits == "no", "no is stronger than unknown"
+
+
+def test_ptx_needs_libraries_that_know_the_gpu():
+    alone = replace(ROW, requires={})
+    assert "whose libraries have no code" in fits(alone, Machine(gpu="10.0")).why
