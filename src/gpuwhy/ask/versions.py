@@ -10,7 +10,7 @@ from functools import cache
 import msgspec
 
 from gpuwhy.ask.stated import TITLES, Stated
-from gpuwhy.choose.demand import Card, Demand
+from gpuwhy.choose.demand import Card, Demand, System
 from gpuwhy.choose.fitting import with_cuda, with_cudnn
 from gpuwhy.choose.verdicts import knows, on_driver, on_hardware
 from gpuwhy.facts.version import major_minor, numbers
@@ -158,7 +158,7 @@ def _of_release(stated: Stated, required: bool) -> str:
 
 
 def _driver_serves(driver: str, cuda: str, os: str) -> bool:
-    system = "windows" if os in ("windows", "wsl") else "linux"
+    system: System = "windows" if os in ("windows", "wsl") else "linux"
     return not on_driver(cuda, Demand((), system, driver_version=driver)).kind
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from gpuwhy.choose.demand import Card, Demand
+from gpuwhy.choose.demand import Card, Demand, System
 from gpuwhy.choose.names import is_library
 from gpuwhy.choose.verdicts import FITS, judge_library, on_hardware, parsed
 from gpuwhy.facts.version import numbers
@@ -133,7 +133,7 @@ def _on(row: Release, machine: Machine) -> Verdict:
     if not (machine.driver or machine.gpu) or not isinstance(row.cuda, str):
         return _unread(row.cuda, "CUDA") if machine.driver or machine.gpu else YES
     card = Card(f"compute capability {machine.gpu}", machine.gpu)
-    system = "windows" if row.platform.startswith("windows") else "linux"
+    system: System = "windows" if row.platform.startswith("windows") else "linux"
     demand = Demand((), system, driver_version=machine.driver, gpus=(card,) if machine.gpu else ())
     library = is_library(row.name)
     judged = on_hardware(row, msgspec.structs.replace(demand, gpus=()) if library else demand)
