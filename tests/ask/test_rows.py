@@ -10,7 +10,7 @@ import pytest
 from gpuwhy.answer import blocks, terminal
 from gpuwhy.api.text import answer_of
 from gpuwhy.ask.answer import ask, question
-from gpuwhy.ask.entries import expression, known
+from gpuwhy.ask.question import expression, known
 from gpuwhy.causes.load import catalogue
 from gpuwhy.log.read import read
 

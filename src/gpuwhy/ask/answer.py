@@ -10,8 +10,17 @@ from string import Formatter
 from msgspec.structs import replace
 
 from gpuwhy.ask import status, versions
-from gpuwhy.ask.entries import Entry, expression, known
-from gpuwhy.ask.question import Outcome, Point, Question, Reply, Typed, Verdict
+from gpuwhy.ask.question import (
+    Entry,
+    Outcome,
+    Point,
+    Question,
+    Reply,
+    Typed,
+    Verdict,
+    expression,
+    known,
+)
 from gpuwhy.ask.stated import Stated, stated
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message, Standing
@@ -51,13 +60,9 @@ def is_question(log: Log) -> bool:
 def is_source(log: Log) -> bool:
     """Whether it is a program's source: it begins as one does, and most of its lines are code."""
     lines = [line for line in log.excerpt.split("\n") if line.strip()]
-    if (
-        log.genre == "source"
-        or len(lines) < FEW
-        or not known().expression("begins").match(lines[0])
-    ):
-        return log.genre == "source"
-    return sum(bool(known().expression("code").match(line)) for line in lines) >= 0.7 * len(lines)
+    begins = len(lines) >= FEW and known().expression("begins").match(lines[0])
+    code = sum(bool(known().expression("code").match(line)) for line in lines) if begins else 0
+    return log.genre == "source" or bool(begins and code >= 0.7 * len(lines))
 
 
 def is_short(log: Log) -> bool:
@@ -241,43 +246,33 @@ def _is(value: str, wanted: str | list[str]) -> bool:
 def _filled(entry: Entry, said: Stated, names: Mapping[str, str] | None = None) -> Reply | None:
     """The entry with its names filled in, for the system that is stated."""
     given = names if names is not None else versions.names(said, entry.release)
-    windows = said.os == "windows"
+    system = "windows" if said.os == "windows" else "linux"
+    searched = {"windows": "PATH", "": "PATH (Windows) or LD_LIBRARY_PATH (Linux)"}
     given = {
         **given,
         "test": known().test("see", said.framework),
         "built_test": known().test("built", said.framework),
-        "search_path": "PATH"
-        if windows
-        else "LD_LIBRARY_PATH"
-        if said.os
-        else "PATH (Windows) or LD_LIBRARY_PATH (Linux)",
+        "search_path": searched.get(said.os, "LD_LIBRARY_PATH"),
         "framework_or_program": given.get("framework", "The program"),
     }
     headline = next((one for one in entry.headlines if _known(one, given)), None)
     if headline is None:
         return None
-    system = "windows" if windows else "linux"
+
+    def filled(row: Point | Outcome) -> dict[str, str]:
+        command = _for(row.command, system).format(**given)
+        return {"text": row.text.format(**given), "command": command}
+
+    points = (one for one in entry.points if _shown(one, system, said.os, given))
+    rows = (one for one in entry.rows if _shown(one, system, said.os, given))
     return Reply(
         entry.id,
         headline.format(**given),
         entry.verdict,
         "",
-        tuple(
-            Point(one.label, one.text.format(**given), _typed(one.command, system, given))
-            for one in entry.points
-            if _shown(one, system, said.os, given)
-        ),
-        _typed(entry.run, system, given),
-        tuple(
-            Outcome(
-                one.sees.format(**given),
-                one.text.format(**given),
-                _typed(one.command, system, given),
-                one.means,
-            )
-            for one in entry.rows
-            if _shown(one, system, said.os, given)
-        ),
+        tuple(Point(one.label, **filled(one)) for one in points),
+        _for(entry.run, system).format(**given),
+        tuple(Outcome(one.sees.format(**given), means=one.means, **filled(one)) for one in rows),
         entry.source,
         entry.fact.format(**given) if _known(entry.fact, given) else "",
         os=said.os,
@@ -297,10 +292,6 @@ VAGUE = frozenset(("title", "generic", "here", "said", "told"))
 
 def _for(command: Typed, system: str) -> str:
     return command if isinstance(command, str) else command.get(system, "")
-
-
-def _typed(command: Typed, system: str, names: Mapping[str, str]) -> str:
-    return _for(command, system).format(**names)
 
 
 def _known(template: str, names: Mapping[str, str]) -> bool:

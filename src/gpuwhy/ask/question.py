@@ -1,13 +1,29 @@
-"""Question: what a person asks, as a value; Reply: what is answered."""
+"""Question: what a person asks, as a value; Reply: what is answered; Known: what is known of both.
+
+The rows are knowledge/{intents,claims,notes,relations,topics,versions}.toml; unknown keys are
+rejected.
+"""
 
 from __future__ import annotations
 
+import re
+import sys
+from functools import cache
+from pathlib import Path
 from typing import Literal, Union
 
 import msgspec
 
+from gpuwhy.causes.schema import Row
 from gpuwhy.log.case import Case
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # the standard library has it from 3.11 on
+    import tomli as tomllib
+
+FOLDER = Path(__file__).parent.parent / "knowledge"
+KINDS = ("claims", "notes", "relations", "topics", "versions")
 Typed = Union[str, dict[str, str]]
 """A command, or one per system: {"linux": …, "windows": …}."""
 
@@ -59,3 +75,106 @@ class Reply(msgspec.Struct, frozen=True):
     line: int = 0  # of the message or the line of source that it answers
     quoted: str = ""
     os: str = ""  # the system that its commands are for, where one is stated
+
+
+class Intent(Row, frozen=True, rename={"not_": "not"}):
+    """What a person wants to know, and how people ask it."""
+
+    id: str
+    phrases: tuple[str, ...]  # expressions; one of them
+    matches: tuple[str, ...] = ()
+    not_: tuple[str, ...] = ()
+
+    def asked(self, words: str) -> bool:
+        """Whether the words ask this."""
+        return any(expression(one).search(words) for one in self.phrases)
+
+
+class Entry(Row, frozen=True, rename={"not_": "not"}):
+    """An answer that is known, and what it answers: a question, a message, or a line of source."""
+
+    id: str
+    first: str | tuple[str, ...] = ""  # the headline; of several the first whose names are known
+    fact: str = ""  # the part of it that is sure
+    # a question
+    intents: tuple[str, ...] = ()  # one of them; empty: however it is asked
+    about: tuple[str, ...] = ()  # words of intents.toml; all of them, "a|b" is one of two
+    without: tuple[str, ...] = ()  # none of them
+    says: tuple[str, ...] = ()  # or: one of these expressions, whatever it is about
+    # a program's line, or a line of source
+    on: tuple[str, ...] = ()  # ids or families of messages
+    alone: bool = False  # only where no other message of the text is an error
+    when: dict[str, str | list[str]] = msgspec.field(
+        default_factory=dict
+    )  # stated names ("os", "code") and their values
+    in_source: tuple[str, ...] = ()  # expressions on one line of a program's source
+    # the answer
+    verdict: Verdict = "answered"
+    cause: str = ""  # what it is, where that is decided
+    release: str = ""  # the release whose versions are named where none is stated
+    points: tuple[Point, ...] = ()
+    run: Typed = ""  # the observation that decides
+    rows: tuple[Outcome, ...] = ()
+    source: str = ""
+    matches: tuple[str, ...] = ()
+    not_: tuple[str, ...] = ()
+
+    @property
+    def headlines(self) -> tuple[str, ...]:
+        """The alternatives of the headline."""
+        return (self.first,) if isinstance(self.first, str) else self.first
+
+
+class _Intents(Row, frozen=True):
+    words: dict[str, str]
+    stated: dict[str, str]
+    tests: dict[str, str]
+    intent: tuple[Intent, ...]
+
+
+class _Entries(Row, frozen=True):
+    entry: tuple[Entry, ...]
+
+
+class Known(msgspec.Struct, frozen=True):
+    """Everything in these files."""
+
+    words: dict[str, str]
+    stated: dict[str, str]
+    tests: dict[str, str]
+    intents: tuple[Intent, ...]
+    entries: dict[str, tuple[Entry, ...]]  # by file, in their order
+
+    def expression(self, name: str) -> re.Pattern[str]:
+        """An expression for what a question states."""
+        pattern = self.stated[name]
+        for part in ("between", "number"):
+            pattern = pattern.replace(f"{{{part}}}", self.stated[part])
+        return expression(pattern)
+
+    def test(self, kind: str, framework: str) -> str:
+        """The command that shows the GPUs a framework sees, or whether it is built with CUDA."""
+        return self.tests.get(f"{kind}_{framework}", self.tests[f"{kind}_tensorflow"])
+
+    @property
+    def all(self) -> tuple[Entry, ...]:
+        """Every entry, claims first."""
+        return tuple(entry for kind in KINDS for entry in self.entries[kind])
+
+
+@cache
+def known() -> Known:
+    """The data of this installation."""
+    intents = msgspec.convert(_toml("intents"), type=_Intents)
+    entries = {kind: msgspec.convert(_toml(kind), type=_Entries).entry for kind in KINDS}
+    return Known(intents.words, intents.stated, intents.tests, intents.intent, entries)
+
+
+def _toml(name: str) -> object:
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def expression(pattern: str) -> re.Pattern[str]:
+    """An expression of the data, case ignored."""
+    return re.compile(pattern, re.IGNORECASE)

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from gpuwhy.ask.entries import expression, known
+from gpuwhy.ask.question import expression, known
 from gpuwhy.knowledge import gpus
 from gpuwhy.log.case import Case
 

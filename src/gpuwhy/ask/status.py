@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuwhy.ask.entries import known
-from gpuwhy.ask.question import Point, Reply
+from gpuwhy.ask.question import Point, Reply, known
 from gpuwhy.knowledge import codes
 from gpuwhy.log.message import Message
 

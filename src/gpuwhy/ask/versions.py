@@ -33,21 +33,9 @@ class Build(msgspec.Struct, frozen=True):
 
     framework: str
     row: Release
-
-    @property
-    def version(self) -> str:
-        """2.3.4."""
-        return self.row.version
-
-    @property
-    def cuda(self) -> str:
-        """The CUDA that it was built for."""
-        return str(self.row.cuda)
-
-    @property
-    def cudnn(self) -> str:
-        """The cuDNN that it was built for; "" where nobody read it."""
-        return self.row.cudnn if isinstance(self.row.cudnn, str) else ""
+    version: str  # 2.3.4
+    cuda: str
+    cudnn: str  # "" where nobody read it
 
     @property
     def title(self) -> str:
@@ -89,7 +77,8 @@ def builds(framework: str, os: str = "") -> tuple[Build, ...]:
     found: dict[str, Build] = {}
     for row in (row for known in families for row in known.rows if row.platform == platform):
         if isinstance(row.cuda, str) and not row.yanked and re.fullmatch(r"[\d.]+", row.version):
-            found.setdefault(row.version, Build(framework, row))
+            cudnn = row.cudnn if isinstance(row.cudnn, str) else ""
+            found.setdefault(row.version, Build(framework, row, row.version, row.cuda, cudnn))
     rows = sorted(found.values(), key=lambda one: numbers(one.version))
     return tuple(rows) or (builds(framework) if os == "windows" else ())
 
@@ -113,24 +102,16 @@ def verdict(stated: Stated, required: bool) -> str:
     if stated.framework and required:
         return "newest"
     if stated.driver and stated.cuda:
-        return (
-            "driver_enough"
-            if _driver_serves(stated.driver, stated.cuda, stated.os)
-            else "driver_old"
-        )
+        enough = _driver_serves(stated.driver, stated.cuda, stated.os)
+        return "driver_enough" if enough else "driver_old"
     if stated.capability and stated.cuda:
         return _of_gpu_and_cuda(stated)
     if stated.cuda and stated.cudnn:
         minor = stated.cuda if "." in stated.cuda else f"{stated.cuda}.0"
         fits = cudnn_rules.has_minor(numbers(stated.cudnn)[0], minor)
         return "cudnn_fits" if fits else "cudnn_wrong"
-    alone = (
-        ("gpu", stated.capability),
-        ("cuda", stated.cuda),
-        ("driver", stated.driver),
-        ("cudnn", stated.cudnn),
-    )
-    return next((kind for kind, value in alone if value), "")
+    parts = {"gpu": stated.capability, "cuda": stated.cuda, "driver": stated.driver}
+    return next((kind for kind, value in parts.items() if value), "cudnn" if stated.cudnn else "")
 
 
 def _of_release(stated: Stated, required: bool) -> str:
@@ -241,7 +222,8 @@ def _of_build(found: Build, stated: Stated) -> Names:
         exact = f"cuDNN {found.cudnn} on Linux, {other.cudnn} on Windows"
     wrong = [one for one in stated.cudas if not found.takes_cuda(one)]
     files = (found.library("cudart"), found.library("cudnn"))
-    mine = [*map(found.takes_cuda, stated.cudas), found.takes_cudnns(stated)]
+    mine = all(map(found.takes_cuda, stated.cudas)) and found.takes_cudnns(stated)
+    said = "yours fit" if mine else "yours do not fit"
     return {
         "release": found.title,
         "cuda": major_minor(found.cuda),
@@ -257,9 +239,7 @@ def _of_build(found: Build, stated: Stated) -> Names:
         "driver": driver(found.cuda, stated.os),
         "pythons": _span(found.pythons),
         "package": found.row.name if found.row.name == "tensorflow-gpu" else "",
-        "yours": ("yours fit" if all(mine) else "yours do not fit")
-        if stated.cudas or stated.cudnns
-        else "",
+        "yours": said if stated.cudas or stated.cudnns else "",
     }
 
 
@@ -275,13 +255,11 @@ def _of_card(stated: Stated, found: Build | None, rows: list[Build]) -> Names:
     early = bool(later) and numbers(later[0].cuda) < numbers(first or "0")
     cudas = _span(list(dict.fromkeys(one.cuda for one in later)))
     runs = {
-        f"{name}_releases": _span_of(
-            [b for b in builds(name, stated.os) if b.runs_on(stated.capability)]
-        )
+        name: [b for b in builds(name, stated.os) if b.runs_on(stated.capability)]
         for name in ("tensorflow", "torch", "jax")
     }
     return {
-        **runs,
+        **{f"{name}_releases": _span_of(found) for name, found in runs.items()},
         "gpu": card,
         "Gpu": card[:1].upper() + card[1:],
         "sm": sm,
