@@ -191,6 +191,15 @@ def test_unknown_and_missing_keys_are_rejected(tmp_path: Any, text: str):
         from_toml(tmp_path)
 
 
+def test_a_message_for_a_cause_that_is_not_there_is_named(tmp_path: Any):
+    folder = tmp_path / "knowledge" / "programs"
+    folder.mkdir(parents=True)
+    row = '[[message]]\nid = "p.m"\npattern = "x"\nfor = [{ cause = "memory.ooom", weight = 1.0, says = "x" }]'
+    (folder / "p.toml").write_text(f'id = "p"\ntitle = "P"\nknows = ["p"]\nuses = []\nsource = "x"\n{row}\n')
+    with pytest.raises(BadDataError, match=r"p\.m: there is no cause 'memory\.ooom'"):
+        from_toml(tmp_path)
+
+
 def test_the_compiled_file_is_the_same():
     import msgspec
 

@@ -59,6 +59,9 @@ def from_toml(package: Path) -> Catalogue:
     messages = [row for one in shared for row in one.message]
     messages += [row for one in causes.values() for row in one.message]
     messages += [_spoken_by(one.id, row) for one in programs.values() for row in one.message]
+    for row in messages:
+        if unknown := [one.cause for one in row.for_ if one.cause not in causes]:
+            raise BadDataError(f"message {row.id}: there is no cause {unknown[0]!r}")
     sets = {name: ids for one in shared for name, ids in one.sets.items()}
     folder = package / "knowledge" / "reader"
     reader = {file.stem: _toml(file) for file in sorted(folder.glob("*.toml"))}
