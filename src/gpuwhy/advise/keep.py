@@ -19,6 +19,7 @@ from gpuwhy.advise.remedy import (
     Unset,
 )
 from gpuwhy.advise.say import can_be_typed
+from gpuwhy.causes.load import catalogue
 from gpuwhy.log.case import Case
 
 _FRAMEWORKS = {
@@ -162,6 +163,10 @@ def _for_jetson(action: Install) -> bool:
 
 def _is_foreign(action: Action, around: Around) -> bool:
     """Whether an action is another framework's, or of a tool that the text does not name."""
+    if isinstance(action, (Install, Remove)) and _lacks_python(action, around):
+        return True
+    if isinstance(action, Install) and action.manager == "driver" and Names(around).get("amd_only"):
+        return True
     own = Names(around).get("framework")
     case = around.log.case
     known = {own, *(one.name.lower() for one in (*case.frameworks, *case.packages))}
@@ -175,6 +180,15 @@ def _is_foreign(action: Action, around: Around) -> bool:
         of = {_of_variable(one) for one in names} - {""}
         return bool(of and own in _FRAMEWORKS.values() and not of & known)
     return False
+
+
+def _lacks_python(action: Install | Remove, around: Around) -> bool:
+    """Whether packages are for an application that is no Python program, and no package of it."""
+    program = catalogue().programs.get(around.place.program)
+    if program is None or program.python or action.manager or not action.packages:
+        return False
+    low = around.log.excerpt.lower().replace("_", "-")
+    return not any(_bare(one) in low for one in action.packages)
 
 
 def _has_conda(around: Around) -> bool:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 GIB = 1 << 30
 _STUBS = re.compile(r"(/[^\s:'\"]*?/stubs)\b")
 _COMPAT = re.compile(r"(/[^\s:'\"]*?/compat)\b")
+_AMD = re.compile(r"radeon|\bamdgpu|\brocm|\bgfx\d{3,4}|\bamd gpu|\brx ?[567]\d{3}\b", re.IGNORECASE)
 _SO = re.compile(r"lib[\w+-]+\.so(?:\.\d+)*", re.IGNORECASE)
 _DLL = re.compile(r"[\w.-]+\.dll", re.IGNORECASE)
 
@@ -447,6 +448,12 @@ def _smi_works(names: Names) -> str:
     return "yes" if case.driver_version and (case.gpus or case.processes) else ""
 
 
+def _amd_only(names: Names) -> str:
+    """Whether the text names an AMD card and none of NVIDIA."""
+    around = names.around
+    return "yes" if not around.log.case.gpus and _AMD.search(around.log.excerpt) else ""
+
+
 def _in_container(names: Names) -> str:
     return "yes" if names.around.place.container else ""
 
@@ -488,6 +495,7 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "driver_cuda": _driver_cuda,
     "nv_given": lambda names: _typed_with(names, "--nv"),
     "arch_below": _arch_below,
+    "amd_only": _amd_only,
     "port": lambda names: _plain(names.around.log.case.ports),
     "library_foreign": _library_foreign,
     "conda": _conda,

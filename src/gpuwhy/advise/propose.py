@@ -14,11 +14,14 @@ from gpuwhy.advise.precedents import Cure, cures
 from gpuwhy.advise.remedy import Action, Remedy, can_be_undone, restarts
 from gpuwhy.advise.when import holds
 from gpuwhy.causes.load import catalogue
-from gpuwhy.causes.schema import RemedyRow
+from gpuwhy.causes.schema import ProgramFile, RemedyRow
 from gpuwhy.log.message import Message, Standing
 
 _ASIDE = (Standing.NOTED, Standing.QUOTED)
 """What the program outlived, or what is only quoted, needs no remedy."""
+
+_OWN = 2
+"""How much closer a row in the program's own file belongs than one of the cause."""
 
 _PLACE = {"os", "wsl", "container", "engine", "manager", "shell", "distribution", "platform"}
 
@@ -28,12 +31,19 @@ def proposed(around: Around) -> Iterator[Remedy]:
     known = catalogue()
     cause = known.causes.get(around.ranked.cause)
     rows = [(row, 0) for row in cause.remedy] if cause else []
-    for stated in around.log.case.programs:
-        program = known.programs.get(stated.value)
-        rows += [(row, 2) for row in program.remedy] if program else []
+    for program in _started(around):
+        rows += [(row, _OWN) for row in program.remedy]
     for row, extra in rows:
         if not row.for_ or around.ranked.cause in row.for_:
             yield from _of_row(row, extra, around)
+
+
+def _started(around: Around) -> list[ProgramFile]:
+    """The programs that a person starts: what an application is built on has its options inside."""
+    known = catalogue().programs
+    stated = [known[one.value] for one in around.log.case.programs if one.value in known]
+    inside = {used for one in stated if not one.python for used in one.uses}
+    return [one for one in stated if one.id not in inside]
 
 
 def precedented(around: Around) -> tuple[Cure, ...]:
@@ -43,7 +53,7 @@ def precedented(around: Around) -> tuple[Cure, ...]:
 
 def _of_row(row: RemedyRow, extra: int, around: Around) -> Iterator[Remedy]:
     """The remedy of a row, for the first message that it is meant for."""
-    for message in _messages(row, around):
+    for message in _messages(row, around, own=extra == _OWN):
         names = Names(around, message)
         if not holds(row.when, names):
             continue
@@ -64,14 +74,18 @@ def _of_row(row: RemedyRow, extra: int, around: Around) -> Iterator[Remedy]:
         return
 
 
-def _messages(row: RemedyRow, around: Around) -> list[Message | None]:
-    """The messages that a row may speak of, the deciding ones first; None: it needs none."""
+def _messages(row: RemedyRow, around: Around, own: bool) -> list[Message | None]:
+    """The messages that a row may speak of, the deciding ones first; None: it needs none.
+
+    A program's own row that names no cause is for the causes that its messages speak for.
+    """
     every = around.log.messages
     behind = [every[one.message] for one in around.ranked.because if one.message >= 0]
     silent = not any(one.decides and one.role == "error" for one in every)
     known = [one for one in every if silent or one.standing not in _ASIDE or one in behind]
     if row.on:
-        on = [one for one in known if one.id.startswith(row.on) or f"{one.id}." in row.on]
+        of = behind if own and not row.for_ else known
+        on = [one for one in of if one.id.startswith(row.on) or f"{one.id}." in row.on]
         return [*sorted(on, key=lambda one: not one.decides)]
     rest = [one for one in known if one.decides and one not in behind]
     return [*behind, *rest, None]
