@@ -21,7 +21,8 @@ _ASIDE = (Standing.NOTED, Standing.QUOTED)
 """What the program outlived, or what is only quoted, needs no remedy."""
 
 _OWN = 2
-"""How much closer a row in the program's own file belongs than one of the cause."""
+"""How much closer a row in the program's own file belongs than one of the cause; twice as much
+where it is for one message."""
 
 _PLACE = {"os", "wsl", "container", "engine", "manager", "shell", "distribution", "platform"}
 
@@ -64,11 +65,11 @@ def _of_row(row: RemedyRow, extra: int, around: Around) -> Iterator[Remedy]:
         if row.make:
             made = MAKERS[row.make](names)
             if made is not None:
-                fits = (row.fits or _closeness(row)) + extra
+                fits = (row.fits or _closeness(row) + extra) + extra
                 yield _with_row(made, row, names, fits)
             return
         try:
-            yield _filled(row, names, (row.fits or _closeness(row)) + extra)
+            yield _filled(row, names, (row.fits or _closeness(row) + extra) + extra)
         except MissingNameError:
             continue
         return
