@@ -13,7 +13,7 @@ import pytest
 import gpuwhy
 from gpuwhy.api import note
 from gpuwhy.api.machine import judged
-from gpuwhy.api.suspects import suspicious, target
+from gpuwhy.api.note import noted, suspicious, target
 from gpuwhy.facts.facts import Facts
 from tests.api.standins import ASSERT, CUPY_OOM, JAX_OOM, NO_DRIVER, ORT_OOM, TF_OOM, TORCH_OOM
 from tests.api.standins import CupyOOM, JaxError, OrtError, TfOOM, TorchOOM
@@ -56,9 +56,9 @@ def test_a_gpu_error_carries_its_diagnosis(error, cause):
     got = raised(fail)
     assert got is error
     assert (got.args, type(got)) == (args, kind)
-    assert note.noted(got).startswith("gpuwhy: ")
-    assert f"  {cause}" in note.noted(got)
-    assert len(note.noted(got).splitlines()) <= 14
+    assert noted(got).startswith("gpuwhy: ")
+    assert f"  {cause}" in noted(got)
+    assert len(noted(got).splitlines()) <= 14
 
 
 
@@ -117,8 +117,8 @@ def test_coroutines_are_guarded():
             raise TorchOOM(TORCH_OOM)
 
     assert asyncio.iscoroutinefunction(fail)
-    assert note.noted(raised(lambda: asyncio.run(fail())))
-    assert note.noted(raised(lambda: asyncio.run(block())))
+    assert noted(raised(lambda: asyncio.run(fail())))
+    assert noted(raised(lambda: asyncio.run(block())))
 
 
 def test_generators_pass_values_both_ways_and_are_guarded():
@@ -133,7 +133,7 @@ def test_generators_pass_values_both_ways_and_are_guarded():
 
     run = steps()
     assert (next(run), run.send("sent"), run.throw(LookupError())) == (1, "sent", "caught")
-    assert note.noted(raised(lambda: next(run)))
+    assert noted(raised(lambda: next(run)))
 
 
 def test_a_stated_cause_notes_the_error_that_was_raised():
@@ -144,7 +144,7 @@ def test_a_stated_cause_notes_the_error_that_was_raised():
             raise ValueError("training failed") from error
 
     got = raised(quick(fail))
-    assert note.noted(got)
+    assert noted(got)
     assert type(got.__cause__) is TorchOOM
     assert not hasattr(got.__cause__, "__notes__")
 
@@ -158,7 +158,7 @@ def test_an_error_while_handling_one_leaves_the_note_on_the_gpu_error():
 
     got = raised(quick(fail))
     assert not hasattr(got, "__notes__")
-    assert note.noted(got.__context__)
+    assert noted(got.__context__)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="exception groups")
@@ -166,7 +166,7 @@ def test_a_member_of_a_group_is_noted():
     inner = TorchOOM(TORCH_OOM)
     group = ExceptionGroup("several", [ValueError("x"), inner])  # noqa: F821
     assert raised(quick(lambda: _raise(group))) is group
-    assert note.noted(inner)
+    assert noted(inner)
 
 
 def test_chains_in_a_circle_end():
@@ -215,7 +215,7 @@ def test_the_machine_is_looked_at_for_a_limited_time(monkeypatch):
     began = time.monotonic()
     error = raised(gpuwhy.guard(seconds=0.2)(lambda: _raise(TorchOOM(TORCH_OOM))))
     assert time.monotonic() - began < 30
-    assert "memory.oom" in note.noted(error), "the text alone then decides"
+    assert "memory.oom" in noted(error), "the text alone then decides"
 
 
 def test_a_look_is_used_again_for_a_while(monkeypatch):
@@ -254,7 +254,7 @@ def test_a_hook_that_calls_ours_in_turn_ends(fresh_hooks, monkeypatch, capsys):
     error = TorchOOM(TORCH_OOM)
     sys.excepthook(type(error), error, None)
     assert "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0" in capsys.readouterr().err
-    assert note.noted(error)
+    assert noted(error)
 
 
 def test_install_explains_uncaught_errors_and_uninstall_takes_it_back(fresh_hooks, monkeypatch):
@@ -267,7 +267,7 @@ def test_install_explains_uncaught_errors_and_uninstall_takes_it_back(fresh_hook
     error = TorchOOM(TORCH_OOM)
     sys.excepthook(type(error), error, None)
     assert seen == [(type(error), error, None)]
-    assert note.noted(error)
+    assert noted(error)
     gpuwhy.guard.uninstall()
     assert sys.excepthook is mine
     assert threading.excepthook is before[1]
@@ -280,7 +280,7 @@ def test_install_explains_errors_of_threads(fresh_hooks, monkeypatch):
     thread = threading.Thread(target=_raise, args=(TorchOOM(TORCH_OOM),))
     thread.start()
     thread.join()
-    assert note.noted(seen[0])
+    assert noted(seen[0])
 
 
 def test_a_hook_over_ours_is_left_alone(fresh_hooks):

@@ -30,7 +30,6 @@ DOORS = {"cli", "mcp", "api", "__init__", "__main__", "guard", "pytest_plugin"}
 THIRD_PARTY = {"msgspec", "packaging", "yaml", "tomli", "ahocorasick_rs"}
 THIRD_PARTY_ALLOWED = {
     ("pytest_plugin.py", "pytest"),  # it is pytest that loads it
-    ("cli/run.py", "cairosvg"),
     ("formats/compress.py", "compression"),  # Python 3.14's own; older ones are told so
     ("fleet/ray_cluster.py", "ray"),  # an extra: `fleet --ray`
 }

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Iterator
 from typing import Any
 
-from gpuwhy.api.suspects import of_framework, said
+from gpuwhy.api.note import of_framework, said
 
 NOT_INITIALISED = 3
 """What the driver answers before cuInit, which reads CUDA_VISIBLE_DEVICES."""

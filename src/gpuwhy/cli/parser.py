@@ -171,7 +171,8 @@ def _surplus(command: str, words: list[str]) -> str:
         return f"{command} takes no {word!r}; {meant}"
     name = word.partition("=")[0]
     owners = [other for other in COMMANDS if name in _flags(other)]
-    near = _near(command, name, bool(owners))
+    # the same word elsewhere asks for more likeness
+    near = difflib.get_close_matches(name, _flags(command), 1, 0.85 if owners else 0.6)
     if near:
         return f"{command} has no option {name}; did you mean {near[0]}?"
     has = f" (gpuwhy {owners[0]} has)" if owners else ""
@@ -180,16 +181,3 @@ def _surplus(command: str, words: list[str]) -> str:
 
 def _flags(command: str) -> list[str]:
     return [flag for one in table.command(command).every for flag in one.flags]
-
-
-def _near(command: str, name: str, others: bool) -> list[str]:
-    """Options that may have been meant; the same word elsewhere asks for more likeness."""
-    known = _flags(command)
-    near = difflib.get_close_matches(name, known, 1, 0.85 if others else 0.6)
-    return near if near or others else [one for one in known if _alike(one, name)]
-
-
-def _alike(option: str, name: str) -> bool:
-    """Whether two names differ in dashes and case only, or one begins with the other."""
-    one, two = (re.sub("[-_]", "", text).lower() for text in (option, name))
-    return min(len(one), len(two) - 1) > 1 and (one.startswith(two) or two.startswith(one))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from platform import machine as processor
 from typing import Any
 
 import msgspec
@@ -33,11 +33,7 @@ _TITLES = {
     "pairs": "goes with",
     "also": "built with",
 }
-_WHERE = {
-    "linux": ("linux", "aarch64"),
-    "win32": ("windows", "aarch64"),
-    "darwin": ("macos", "arm64"),
-}
+_SYSTEMS = {"win32": "windows", "darwin": "macos"}
 
 
 def go(options: argparse.Namespace) -> int:
@@ -53,9 +49,16 @@ def go(options: argparse.Namespace) -> int:
     if wanted is None:
         raise UsageError(f"{options.name!r} is no package's name; for example torch==2.6")
     names = naming.meant(wanted.name)
-    if len(names) > 1:
-        return _several(options, wanted, names, machine)
-    return _family(options, wanted, names[0] if names else wanted.name, machine)
+    if len(names) < 2:
+        return _family(options, wanted, names[0] if names else wanted.name, machine)
+    # a library that is published once for each CUDA
+    platform = _platform(options) if options.platform or options.json else _here()
+    found = _newest(names, wanted.spec, machine, platform)
+    if not found:
+        raise UsageError(f"{wanted.name} {wanted.spec} is not known in {', '.join(names[:6])}")
+    last = found[-1][0].name
+    note = f"{wanted.name} has several packages; gpuwhy releases {last} lists one of them"
+    return _listed(options, found, note)
 
 
 def _put(options: argparse.Namespace, rows: Iterable[Described], *blocks: Block | None) -> int:
@@ -68,16 +71,16 @@ def _put(options: argparse.Namespace, rows: Iterable[Described], *blocks: Block 
 def _values(row: Described) -> dict[str, Any]:
     """A row of the contract; what nobody could read is named in `unknown`, and null or left out."""
     built = msgspec.to_builtins(row.release)
-    absent: dict[str, Any] = {
-        "requires": {},
-        "cudnn": None,
-        "sass": None,
-        "ptx": None,
-        "opens": None,
+    absent = dict.fromkeys(("cudnn", "sass", "ptx", "opens"))
+    out = {"requires": {}, **absent} | {
+        k: v for k, v in built.items() if k not in ("evidence", "deep")
     }
-    out = absent | {k: v for k, v in built.items() if k not in ("evidence", "deep")}
     out["evidence"] = msgspec.to_builtins(row.evidence)
     return out | ({"unknown": list(row.unknown)} if row.unknown else {})
+
+
+def _versions(rows: Iterable[Release]) -> list[str]:
+    return list(dict.fromkeys(row.version for row in rows))
 
 
 def _note(text: str) -> Paragraph | None:
@@ -91,9 +94,9 @@ def _platform(options: argparse.Namespace) -> str:
 
 def _here() -> str:
     """This platform as the rows name it."""
-    system, arm = _WHERE.get(sys.platform, _WHERE["linux"])
-    machine = (os.uname().machine if hasattr(os, "uname") else "AMD64").lower()
-    return f"{system}-{ {'amd64': 'x86_64', 'arm64': arm}.get(machine, machine) }"
+    system, machine = _SYSTEMS.get(sys.platform, "linux"), processor().lower()
+    same = {"amd64": "x86_64"} if system == "macos" else {"amd64": "x86_64", "arm64": "aarch64"}
+    return f"{system}-{same.get(machine, machine)}"
 
 
 def _near(word: str, choices: list[str]) -> str:
@@ -110,7 +113,7 @@ def _family(options: argparse.Namespace, wanted: Asked, name: str, machine: Mach
     if known is None:
         near = _near(wanted.name, list(releases.projects()))
         raise UsageError(f"nothing is known of {wanted.name!r}{near}")
-    chosen, said = naming.chosen(wanted.spec, list(dict.fromkeys(r.version for r in known.rows)))
+    chosen, said = naming.chosen(wanted.spec, _versions(known.rows))
     platform = _platform(options)
     rows = [r for r in known.rows if platform in ("", r.platform) and r.version in chosen]
     if not rows:
@@ -128,7 +131,7 @@ def _family(options: argparse.Namespace, wanted: Asked, name: str, machine: Mach
         why = fitting.fits(last, machine).why
         notes.append(f"none fits; {last.version} on {last.platform}: {why}")
     shown = [known.describe(row) for row, _ in mine]
-    one = len({row.version for row, _ in mine}) == 1
+    one = len(_versions(row for row, _ in mine)) == 1
     body: tuple[Block | None, ...]
     if wanted.spec and one:
         body = tuple(block for row in shown for block in _page(row, bool(options.verbose)))
@@ -141,8 +144,8 @@ def _family(options: argparse.Namespace, wanted: Asked, name: str, machine: Mach
 
 def _nothing(known: Releases, spec: str, exists: bool, platform: str) -> str:
     if not exists:
-        versions = list(dict.fromkeys(row.version for row in known.rows))
-        return f"{known.name} {spec} is not known{_near(spec.lstrip('=<>~!'), versions)}"
+        near = _near(spec.lstrip("=<>~!"), _versions(known.rows))
+        return f"{known.name} {spec} is not known{near}"
     having = {row.platform for row in known.rows if spec in ("", row.version)}
     there = ", ".join(sorted(having or {row.platform for row in known.rows}))
     return f"{known.name} is not known for {platform}; there is {there}"
@@ -239,21 +242,16 @@ def _how(row: Described, field: str) -> Pair | None:
 # ---------------------------------------------------------------- several projects
 
 
-def _several(options: argparse.Namespace, wanted: Asked, names: list[str], machine: Machine) -> int:
-    """A library that is published once for each CUDA: the newest fitting release of each."""
-    platform = _platform(options)
-    if not options.platform and not options.json:
-        platform = _here()
+def _newest(
+    names: Sequence[str], spec: str, machine: Machine, platform: str
+) -> list[tuple[Releases, Judged]]:
+    """The newest release of each project that fits."""
     found = []
     for known in filter(None, map(releases.family, names)):
-        chosen, _ = naming.chosen(wanted.spec, list(dict.fromkeys(r.version for r in known.rows)))
+        chosen, _ = naming.chosen(spec, _versions(known.rows))
         one = fitting.newest(known.only(set(chosen)), machine, platform)
         found += [(known, one)] if one else []
-    if not found:
-        raise UsageError(f"{wanted.name} {wanted.spec} is not known in {', '.join(names[:6])}")
-    last = found[-1][0].name
-    note = f"{wanted.name} has several packages; gpuwhy releases {last} lists one of them"
-    return _listed(options, found, note)
+    return found
 
 
 def _projects(options: argparse.Namespace, machine: Machine) -> int:
@@ -261,9 +259,7 @@ def _projects(options: argparse.Namespace, machine: Machine) -> int:
     names = sorted(releases.projects())
     if not (options.works_with or options.platform or options.json):
         return _index(options, names)
-    families = filter(None, map(releases.family, names))
-    newest = ((known, fitting.newest(known, machine, _platform(options))) for known in families)
-    found = [(known, one) for known, one in newest if one]
+    found = _newest(names, "", machine, _platform(options))
     if not found:
         raise UsageError(f"nothing that fits is known for {_platform(options) or 'this machine'}")
     return _listed(options, found, f"of {len(names)} projects, the newest release that fits")

@@ -8,7 +8,6 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gpuwhy.cli import UsageError, output, say
@@ -67,10 +66,8 @@ def _command(options: argparse.Namespace) -> list[str]:
     output.ready(options)
     for path in filter(None, (options.record, options.plot, options.json.rstrip("-"))):
         output.writable(path)
-    if options.plot and not options.plot.endswith((".svg", ".png")):
-        raise UsageError(f"--plot {options.plot}: SVG is written (PNG where cairosvg is installed)")
-    if options.plot.endswith(".png") and find_spec("cairosvg") is None:
-        raise UsageError(f"--plot {options.plot}: a PNG needs cairosvg; FILE.svg needs nothing")
+    if options.plot and not options.plot.endswith(".svg"):
+        raise UsageError(f"--plot {options.plot}: an SVG is written, so name it FILE.svg")
     return argv
 
 
@@ -165,29 +162,18 @@ def _files(options: argparse.Namespace) -> dict[str, Made]:
     """The files that were asked for, each with what makes it."""
     from gpuwhy.answer import blocks, html
     from gpuwhy.cli.record import packed
+    from gpuwhy.run.plot import drawing
+
+    def page(after: Watched, _: Ended) -> str:
+        return html.page(blocks.document(output.shareable(after.answer), 2))
 
     made: tuple[tuple[str, Made], ...] = (
         (options.record, lambda after, ended: packed(after.recording(ended), options.record)),
         (options.json.rstrip("-"), lambda after, _: output.as_json(output.shareable(after.answer))),
-        (options.plot, lambda after, _: _plot(options.plot, after)),
-        (
-            options.html,
-            lambda after, _: html.page(blocks.document(output.shareable(after.answer), 2)),
-        ),
+        (options.plot, lambda after, _: drawing(after.facts.run)),
+        (options.html, page),
     )
     return {path: make for path, make in made if path}
-
-
-def _plot(path: str, after: Watched) -> bytes | str:
-    from gpuwhy.run.plot import drawing
-
-    drawn = drawing(after.facts.run)
-    if drawn and path.endswith(".png"):
-        import cairosvg
-
-        png: bytes = cairosvg.svg2png(bytestring=drawn.encode())
-        return png
-    return drawn
 
 
 def _keep(path: str, data: bytes | str) -> None:
