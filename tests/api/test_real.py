@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,31 @@ def test_ipython(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", IPYTHON], capture_output=True, text=True, cwd=tmp_path
     )
-    assert [line for line in done.stdout.splitlines() if line.startswith("NOTED")] == [
-        "NOTED False False", "NOTED False True", "NOTED False False", "NOTED True False",
-    ]  # fmt: skip
+    noted = [line for line in done.stdout.splitlines() if line.startswith("NOTED")]
+    assert [line[6:] for line in noted] == ["False False", "False True", "False False", "True False"]
+
+
+def test_a_kernel_that_dies_is_explained_by_the_next():
+    client = pytest.importorskip("jupyter_client.manager")
+    pytest.importorskip("ipykernel")
+    kernel, talk = client.start_new_kernel()
+    shown: list[str] = []
+
+    def show(message: dict) -> None:
+        data = message["content"].get("data", {})
+        shown.append(data.get("text/plain", ""))
+
+    try:
+        for cell in ("%load_ext gpuwhy", "%%gpuwhy\nraise RuntimeError('CUDA out of memory')"):
+            talk.execute_interactive(cell, output_hook=show, timeout=60)
+        assert any(text.startswith("gpuwhy: ") for text in shown)
+        talk.execute("import ctypes; ctypes.string_at(0)")
+        until = time.monotonic() + 30
+        while kernel.is_alive() and time.monotonic() < until:
+            time.sleep(0.05)
+        kernel.restart_kernel(now=True)
+        talk.wait_for_ready(timeout=60)
+        talk.execute_interactive("%load_ext gpuwhy", output_hook=show, timeout=60)
+        assert "was ended by SIGSEGV while cell [3] ran" in shown[-1]
+    finally:
+        kernel.shutdown_kernel(now=True)

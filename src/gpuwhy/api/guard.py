@@ -6,7 +6,6 @@ import functools
 import sys
 import threading
 from collections.abc import Callable, Generator
-from types import TracebackType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -15,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Guard:
     """A context manager, plain and async, and a decorator for functions, coroutines, generators."""
 
-    def __init__(self, *, machine: bool, seconds: float) -> None:
+    def __init__(self, *, machine: bool = True, seconds: float = 5.0) -> None:
         self.machine = machine
         self.seconds = seconds
 
@@ -29,23 +28,13 @@ class Guard:
     def __enter__(self) -> Guard:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.saw(error)
 
     async def __aenter__(self) -> Guard:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.saw(error)
 
     def __call__(self, function: F) -> F:
@@ -101,9 +90,7 @@ class Hooks:
         if threading.excepthook == self._in_thread:
             threading.excepthook = self._before_in_threads
 
-    def _uncaught(
-        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
-    ) -> None:
+    def _uncaught(self, kind: object, error: BaseException, trace: object) -> None:
         self._explain(error, self._before, sys.__excepthook__, kind, error, trace)
 
     def _in_thread(self, args: threading.ExceptHookArgs) -> None:
@@ -115,10 +102,7 @@ class Hooks:
             return
         self._busy.now = True
         try:
-            if isinstance(error, Exception):
-                from gpuwhy.api.note import annotate
-
-                annotate(error)
+            Guard().saw(error)
             (before or plain)(*args)
         finally:
             self._busy.now = False

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import zlib
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,8 +18,9 @@ from gpuwhy.answer.answer import Answer
 from gpuwhy.answer.tree import Document
 from gpuwhy.cli import HEALTHY, UsageError, output, refused
 from gpuwhy.cli.machine import replayed, seen
-from gpuwhy.cli.terminal import MOST, read_bytes, write
+from gpuwhy.cli.terminal import read_bytes, write
 from gpuwhy.inspect import document, inspected
+from gpuwhy.machine.recording import BadRecordingError, unzipped
 
 
 class _Given(NamedTuple):
@@ -70,7 +70,9 @@ def _document(given: _Given, framework: str = "") -> Document:
 
 def _given(path: str) -> _Given:
     """A file by what it says that it is."""
-    name, data = os.path.basename(path), _unpacked(read_bytes(path), path)
+    name = os.path.basename(path)
+    with refused(BadRecordingError):
+        data = unzipped(read_bytes(path), path)
     try:
         values = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -97,14 +99,3 @@ def _given(path: str) -> _Given:
 
 def _schema(values: Any) -> Any:
     return values.get("schema") if isinstance(values, dict) else None
-
-
-def _unpacked(data: bytes, path: str) -> bytes:
-    if not data.startswith(b"\x1f\x8b"):
-        return data
-    opened = zlib.decompressobj(31)
-    with refused(zlib.error, f"cannot read {path}: "):
-        out = opened.decompress(data, MOST)
-    if opened.unconsumed_tail:
-        raise UsageError(f"cannot read {path}: more than {MOST >> 20} MiB unpacked")
-    return out

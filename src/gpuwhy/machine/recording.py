@@ -146,10 +146,8 @@ class BadRecordingError(ValueError):
 
 def read_recording(data: bytes, name: str) -> Recording:
     """Parse a recording, or say in one line why it is none."""
-    if data[:2] == b"\x1f\x8b":
-        data = _unzip(data, name)
     try:
-        recording = msgspec.json.decode(data, type=Recording)
+        recording = msgspec.json.decode(unzipped(data, name), type=Recording)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise BadRecordingError(f"{name} is not a gpuwhy recording: {error}") from error
     if recording.schema != SCHEMA:
@@ -158,7 +156,10 @@ def read_recording(data: bytes, name: str) -> Recording:
     return recording
 
 
-def _unzip(data: bytes, name: str) -> bytes:
+def unzipped(data: bytes, name: str) -> bytes:
+    """The bytes of a file that may be compressed; raises BadRecordingError."""
+    if data[:2] != b"\x1f\x8b":
+        return data
     import zlib
 
     try:
