@@ -83,8 +83,8 @@ class Magic:
         for report in told[:1]:
             self._display(report, line=False)
         if words := _STICKY.search(str(error)[:32_000]):
-            cell = int(getattr(shell, "execution_count", 0))
-            self._lost = f"Since cell [{cell}] this kernel cannot use the GPU ({words[0]}): restart"
+            since = f"Since cell [{_number(shell)}] this kernel cannot use the GPU"
+            self._lost = f"{since} ({words[0]}): restart"
 
     def begin(self) -> None:
         """Tell of the kernel that died before this one, and leave a note for the one after."""
@@ -97,7 +97,7 @@ class Magic:
     def before(self, *_: Any) -> None:
         """Before each cell: note it, and say once that the GPU is lost."""
         if self.note is not None:
-            self.note.cell(int(getattr(self.shell, "execution_count", 0)) or 1)
+            self.note.cell(_number(self.shell) or 1)
         if self._lost:
             from gpuwhy.answer.compose import plain_answer
 
@@ -128,6 +128,11 @@ class Magic:
                 self.shell.display_pub.publish(data)
             elif line:
                 print(plain, file=sys.stderr)
+
+
+def _number(shell: Any) -> int:
+    """The running cell's; the count of executions is ahead of it from IPython 9 on."""
+    return int(getattr(getattr(shell, "displayhook", None), "prompt_count", 0))
 
 
 def transform(lines: list[str]) -> list[str]:
