@@ -172,14 +172,19 @@ def _unquoted(word: str) -> str:
 
 
 def expand(text: str, variables: Mapping[str, str]) -> str:
-    """`$NAME`, `${NAME}`, `${NAME:-other}` replaced where the value is known; the rest stays."""
+    """`$NAME`, `${NAME}`, `${NAME:-other}`, `${NAME:+other}` replaced where the value is known; the
+    rest stays.
+    """
 
     def value(found: re.Match[str]) -> str:
-        known, other = variables.get(found[1] or found[3]), found[2]
+        known, other = variables.get(found[1] or found[3] or found[4]), found[2]
+        if found[4]:
+            return found[0] if known is None else expand(found[5], variables) if known else ""
         if known is None and other is not None:
             return expand(other, variables)
         return known if known is not None else found[0]
 
     if "$" not in text:
         return text
-    return re.sub(r"\$\{(\w+)(?::?-([^}$]*))?\}|\$(\w+)", value, text)[:5000]
+    form = r"\$\{(\w+)(?::?-([^}$]*))?\}|\$(\w+)|\$\{(\w+):?\+([^}]{0,200})\}"
+    return re.sub(form, value, text)[:5000]
