@@ -14,9 +14,7 @@ _E = Expressions("follows")
 FALLBACKS = names("follows.names_fallbacks")
 _LOST = names("follows.names_lost")
 _REASONS = names("follows.names_reasons")
-_NOTES = names("follows.names_notes")
 _OWN = ("python.module", "python.import_name", "python.attribute", "python.exception")
-_REFUSED = names("follows.names_refused")
 
 
 class Follower:
@@ -51,14 +49,7 @@ class Follower:
         if one.id.startswith(FALLBACKS):
             held = (p for p, e in errors if any(two.holds(e.line) for two in self.plugins))
             return next(held, -1)
-        if one.id in _OWN and is_within(one, self.ending) and self._takes_a_gpu():
-            return next((p for p, e in errors if e.id.startswith(_REFUSED)), -1)
         return -1
-
-    def _takes_a_gpu(self) -> bool:
-        """Whether the line that raised it takes a GPU from those that a framework finds."""
-        frame = self.ending.frame
-        return frame is not None and _E.takes.search(frame.code) is not None
 
     def _linked(self, early: Found, late: Found) -> bool:
         if early.rank != late.rank and early.rank and late.rank:
@@ -68,10 +59,8 @@ class Follower:
     def _explains(self, early: Found, late: Found) -> bool:
         if early.role != "error" or early.line > late.line or early.id == late.id:
             return False
-        if late.id in _OWN:
-            mild = early.warning and not _E.gpu.search(late.text)
-            if early.id in _NOTES or mild:
-                return False
+        if late.id in _OWN and early.warning and not _E.gpu.search(late.text):
+            return False
         pair = early.id, late.id
         if pair not in self._known:
             self._known[pair] = any(

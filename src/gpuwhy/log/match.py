@@ -16,7 +16,7 @@ from gpuwhy.log.form import in_a_string
 from gpuwhy.log.lines import Line
 from gpuwhy.log.message import Standing
 from gpuwhy.log.scan import Literals, bounded, literals_of, search
-from gpuwhy.log.tone import denies, is_reminder, is_warning
+from gpuwhy.log.tone import denies, is_warning
 
 QUOTE, BEFORE = 400, 80
 """Characters of a line that are kept; of a long one from a little before the match."""
@@ -107,12 +107,12 @@ class Rows:
         if not matched:
             return
         warning = is_warning(line.raw)
-        elsewhere = is_reminder(line.raw) or denies(line.raw)
+        denied = denies(line.raw)
         for one in matched:
             others = [other for other in matched if other is not one]
             covered = {name for other in others for name in other.row.covers}
             gives_way = one.row.yields and any(_says_more(other.row, one.row) for other in others)
-            unsaid = elsewhere and one.row.role in ("error", "echo")
+            unsaid = denied and one.row.role in ("error", "echo")
             if not gives_way and not unsaid and not one.families & covered:
                 yield Found(
                     one.name,

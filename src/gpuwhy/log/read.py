@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.log.decode import BINARY, Decoder, decoded
-from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import course_of
 from gpuwhy.log.form import Form, form_of, genre_of, is_printed
 from gpuwhy.log.lines import Line, lines_of, plain, unmarked, unprefixed
@@ -146,10 +146,6 @@ class Reader:
         course = course._replace(ending=judged(course.ending))
         messages = found.all()
         genre = parts.genre
-        if genre == "source" and _ends_the_text(course.ending, parts):
-            genre = (
-                "output"  # many settings may look like code; nobody writes an exception below it
-            )
         text = Text(
             excerpt=parts.words,
             lines=parts.last_number,
@@ -203,8 +199,6 @@ def _by_line(rows: Rows, text: bytes) -> dict[int, set[int]]:
     """Which literals stand on which line."""
     out: dict[int, set[int]] = {}
     starts = [0, *(found.end() for found in re.finditer(b"\n", text))]
-    from bisect import bisect_right
-
     for literal, start in rows.literals.found(text):
         out.setdefault(bisect_right(starts, start) - 1, set()).add(literal)
     return out
@@ -310,10 +304,6 @@ class _Parts:
         return next((one.text[:200] for one in reversed(self.lines) if one.text.strip()), "")
 
 
-def _ends_the_text(ending: Ending, parts: _Parts) -> bool:
-    return ending.kind in ("exception", "signal") and ending.last >= parts.last_number
-
-
 def _for_words(data: bytes) -> str:
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     text = _SPACES.sub(lambda found: found[0][:MOST_SPACES], text)
@@ -354,30 +344,9 @@ class _Kept:
 
 
 def _as_found(one: Message, line: int) -> Found:
-    return Found(
-        one.id,
-        one.line or line,
-        one.text,
-        one.role,
-        dict(one.fields),
-        rank=one.rank,
-        observed=one.observed,
-    )
+    said = one.id, one.line or line, one.text, one.role, dict(one.fields)
+    return Found(*said, rank=one.rank, observed=one.observed)
 
 
 def _as_message(one: Found) -> Message:
-    return Message(
-        id=one.id,
-        line=one.line,
-        text=one.text,
-        role=one.role,
-        fields=one.fields,
-        standing=one.standing,
-        explained_by=one.explained_by,
-        program=one.program,
-        rank=one.rank,
-        times=one.times,
-        last=one.last,
-        observed=one.observed,
-        warning=one.warning,
-    )
+    return Message(**{name: getattr(one, name) for name in Message.__struct_fields__})

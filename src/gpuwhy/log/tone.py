@@ -12,11 +12,6 @@ def is_warning(line: str) -> bool:
     return bool(_E.warning.search(line) or _E.goes_on.search(line))
 
 
-def is_reminder(line: str) -> bool:
-    """Whether a line that only informs speaks of a failure of another time."""
-    return bool(_E.informs.search(line) and _E.other_time.search(line) and not _E.now.search(line))
-
-
 def denies(line: str) -> bool:
     """Whether a row of a listing says that something is not so ("Reset Required   : No")."""
     return bool(_E.denies.search(line))

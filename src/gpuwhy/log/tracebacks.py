@@ -84,8 +84,6 @@ def _taken(lines: Sequence[str], at: int) -> tuple[Ending, int] | None:
             "fatal", ended.name, ended.says[:WIDE], line=at + 1, first=at + 1, last=ended.after
         )
         return ending, ended.after
-    if found := _E.tested.match(line):
-        return _tested(lines, at, found)
     raised = None if line.startswith((" ", "\t")) else _E.raised.match(line)
     if raised and not raised["type"].endswith("Warning"):
         return _exception(lines, at, at, (), raised)
@@ -147,25 +145,6 @@ def _frame(found: Mapping[str, str | None], code: str) -> Frame:
 
 def _pointed(frame: Frame, found: re.Match[str]) -> Frame:
     return replace(frame, line=int(found["line"]), code=found["code"].strip()[:300])
-
-
-def _tested(lines: Sequence[str], at: int, found: re.Match[str]) -> tuple[Ending, int]:
-    """The exception of a test: its source is marked above, and its message stands between."""
-    above = lines[max(0, at - MESSAGE) : at]
-    places = range(len(above) - 1, -1, -1)
-    marked = next((place for place in places if above[place].startswith(">  ")), len(above))
-    code = above[marked][1:].strip() if marked < len(above) else ""
-    said = [line for line in above[marked + 1 :] if line.strip()]
-    raised = _E.raised.match(said[0]) if said else None
-    first = (raised["message"] or "") if raised else (said[0] if said else "")
-    kind = raised["type"] if raised else found["type"]
-    frame = _frame({"file": found["file"], "line": found["line"]}, code)
-    start = at - len(above) + marked
-    message = "\n".join([first, *said[1:]])[:WIDE]
-    ending = Ending(
-        "exception", kind, message, (frame,), line=start + 2, first=start + 1, last=at + 1
-    )
-    return ending, at + 1
 
 
 def _exception(
