@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gpuwhy.log.case import Done, Stated, Typed
 from gpuwhy.log.expressions import Expressions, names, says
-from gpuwhy.log.page import Page, group
+from gpuwhy.log.scan import Page, group
 
 _E = Expressions("commands")
 

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from gpuwhy.log.ending import Ending, Kind
 from gpuwhy.log.expressions import Expressions, names
 from gpuwhy.log.lines import Line
-from gpuwhy.log.runtimes import WHOLE
 from gpuwhy.log.tone import TONE, at_work, is_warning, series_ended_well
 from gpuwhy.log.tracebacks import (
     TRACEBACKS,
+    WHOLE,
     WIDE,
     Block,
     after_message,

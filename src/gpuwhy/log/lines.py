@@ -1,14 +1,19 @@
-"""Lines: decoded bytes become lines without colours, prefixes and escapes, each with its number."""
+"""Lines: decoded bytes become lines without colours, prefixes and escapes, each with its number.
+
+Lines that were wrapped are made whole, and keep their numbers.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from gpuwhy.log.expressions import Expressions
-from gpuwhy.log.marks import common_mark
+from gpuwhy.log.tracebacks import TRACEBACKS
 
+_WRAP = Expressions("wrap")
 _E = Expressions("lines")
 
 WIDE = 1 << 16
@@ -206,3 +211,158 @@ def unmarked(data: bytes) -> bytes:
     if mark:
         data = mark.sub(b"", data)
     return data
+
+
+# ---------------------------------------------------------------- what stands before each line
+
+SAMPLE, MOST = 1 << 15, 200
+"""How many bytes and lines of the beginning show what stands before each line."""
+FEW = 3
+"""Lines that show a mark which is more than some signs."""
+LONGEST = 120
+"""Bytes of a mark."""
+_PADDED = re.compile(rb"^ +(?=\d)")
+_DIGITS = re.compile(rb"\d+")
+_BEGINS = re.compile(rb"[ \t]|Traceback \(most recent|$")
+"""A line behind a mark is indented or empty somewhere, if the mark is not the program's own."""
+_ENDS = re.compile(rb"[^\w.(\[{\"'`/<&-]$")
+_SIGNS = re.compile(rb"[>#|/*%;:. \t0-]{1,8}")
+_NAME = re.compile(rb"\S{2,40}[:|\]] ?")
+_OWN = re.compile(
+    rb"(?:error|exception|warning|fatal): ?$|failed|bash:|ld:|nvcc|gcc|collect2|\.cu|\.c|\.h\b",
+    re.IGNORECASE,
+)
+"""Names that programs put before their own messages."""
+_WORDS = re.compile(rb"\bat\b|\bFile \"|Error: |frame #|\b(?:in|with|from) |npm ERR!")
+_COMPOSE = re.compile(
+    rb"[\w.-]+ exited with code \d+ *(?:\(restarting\))?"
+    rb"|(?:Gracefully stopping|Aborting on container).*"
+)
+_TRACED = re.compile(
+    rb"^([^\n\"']{1,80}[^\w\n\"'])Traceback \(most recent call last\):[ \t]*\r?\n"
+    rb"([^\n]{1,81})  File \"",
+    re.MULTILINE,
+)
+_RANKED = re.compile(rb"rank|pid=|\[0(?:,0)?\][:<]|^\s*$")
+"""Marks that show which of several processes prints: they are read later."""
+
+
+def common_mark(data: bytes) -> re.Pattern[bytes] | None:
+    """What stands before each line; None where nothing does, or it may be the program's own."""
+    lines = [line.rstrip(b"\r") for line in data[:SAMPLE].split(b"\n")[:MOST] if line.strip()]
+    lines = [line for line in lines if not _COMPOSE.fullmatch(line)] or lines
+    common = _prefix(lines) if len(lines) > 1 else b""
+    few = len(lines) < FEW and not _SIGNS.fullmatch(common)
+    if not common.strip() or _WORDS.search(common) or few or _RANKED.search(common):
+        return None
+    mark = re.compile(rb"^" + _pattern(common), re.MULTILINE)
+    behind = [line[found.end() :] for line in lines if (found := mark.match(line))]
+    indented = sum(bool(_BEGINS.match(line)) for line in behind[1:])
+    return mark if indented >= 1 + (len(behind) > 20) or _foreign(common, behind) else None
+
+
+def _prefix(lines: Sequence[bytes]) -> bytes:
+    """What lines begin with, all numbers being alike, up to a sign that ends such a mark."""
+    forms = [_form(line) for line in lines]
+    common = _common([form for form in forms if not _only_mark(form, forms)])
+    while common and not _ENDS.search(common):
+        common = common[:-1]
+    return common
+
+
+def _foreign(mark: bytes, behind: Sequence[bytes]) -> bool:
+    """Whether a mark is not the program's own though no line behind it is indented."""
+    if _SIGNS.fullmatch(mark):
+        return True
+    firsts = {line.split(b" ", 1)[0] for line in behind}
+    several = len(firsts) >= min(3, len(behind))
+    return bool(_NAME.fullmatch(mark)) and not _OWN.search(mark) and several
+
+
+def _common(forms: Sequence[bytes]) -> bytes:
+    """The bytes that all begin with."""
+    first, last = min(forms, default=b""), max(forms, default=b"")
+    pairs = enumerate(zip(first, last, strict=False))
+    return first[: next((at for at, pair in pairs if pair[0] != pair[1]), len(first))]
+
+
+def _only_mark(form: bytes, forms: Sequence[bytes]) -> bool:
+    """Whether a line is only the mark, without the space that others have behind it."""
+    return len(form) < LONGEST and all(other.startswith(form) for other in forms[:20])
+
+
+def _pattern(form: bytes) -> bytes:
+    """A form as an expression: digits of any number, spaces that may be cut off at its end."""
+    body = form.rstrip()
+    spaces = re.escape(form[len(body) :])
+    parts = re.split(rb"(0| +)", body)
+    made = b"".join(
+        rb"\d+" if one == b"0" else rb" *" if one.isspace() else re.escape(one) for one in parts
+    )
+    start = rb"\ *" if form.startswith(b" ") else b""
+    return start + made.removeprefix(rb" *") + (rb"(?:" + spaces + rb")?" if spaces else b"")
+
+
+def _form(line: bytes) -> bytes:
+    """The beginning of a line, all numbers being alike."""
+    return _DIGITS.sub(b"0", _PADDED.sub(b" ", line[:LONGEST]))
+
+
+# ---------------------------------------------------------------- lines that were wrapped
+
+NARROW, BROAD = 60, 140
+"""Widths at which lines are broken."""
+USUAL = (72, 76, 78, 79, 80, 100, 120, 132)
+MOSTLY = 0.6
+SIGNS = 6
+"""Different signs that a line has at least which is no rule."""
+SHORTEST = 0.5
+"""Of a line that was wrapped, what its shortest part has of the longest."""
+
+
+def unwrapped(text: str) -> str:
+    """The text with lines that were cut at a width made whole, where that leaves no doubt."""
+    lines = text.split("\n")
+    width = max(map(len, lines))
+    if not NARROW <= width <= BROAD:
+        return text
+    cuts = [(one, rest) for one, rest in pairwise(lines) if _is_cut(one, rest, width)]
+    goes_on = sum(not _WRAP.new.match(rest) and not _stands_alone(rest) for _, rest in cuts)
+    in_words = any(one[-1].isalnum() and rest[0].isalnum() for one, rest in cuts)
+    if len(cuts) == 1 and cuts[0][0][-1].islower() and cuts[0][1][0].isupper():
+        return text  # the longest line only happens to stand before another
+    sure = (len(cuts) > 1 or width in USUAL) and goes_on >= MOSTLY * len(cuts)
+    return _joined(lines, width) if goes_on and in_words and sure else text
+
+
+def as_one_line(text: str) -> str:
+    """A text that can be one line which somebody wrapped, as that line; else ""."""
+    parts = [len(one) for one in text.splitlines() if one.strip()][:-1]
+    even = not parts or min(parts) >= SHORTEST * max(parts)
+    return " ".join(one.strip() for one in text.splitlines()) if even else ""
+
+
+def _stands_alone(line: str) -> bool:
+    return bool(_WRAP.alone.match(line) or TRACEBACKS.status_line.match(line))
+
+
+def _is_cut(line: str, rest: str, width: int) -> bool:
+    """Whether a line is as wide as lines are, and goes on in the next one."""
+    if len(line) != width or len(set(line)) <= SIGNS or not rest:
+        return False
+    return not _WRAP.frame.match(line) or rest[0] in "0123456789,"
+
+
+def _joined(lines: Sequence[str], width: int) -> str:
+    """The lines, those that were cut in one; empty ones keep the numbers of the rest."""
+    out: list[str] = []
+    debt, last = 0, ""
+    for line in lines:
+        if _is_cut(last, line, width):
+            out[-1] += line
+            debt += 1
+        else:
+            out += [*[""] * debt, line]
+            debt = 0
+        last = line
+    return "\n".join([*out, *[""] * debt])

@@ -15,8 +15,8 @@ from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import Course, name_of
 from gpuwhy.log.expressions import Expressions, entry, names
 from gpuwhy.log.match import Found
+from gpuwhy.log.reasons import FRAMEWORKS
 from gpuwhy.log.tracebacks import PYTHON, USER, owner_of
-from gpuwhy.log.words import FRAMEWORKS
 
 _E = Expressions("raised")
 

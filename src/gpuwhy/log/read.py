@@ -12,18 +12,16 @@ from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.log.decode import BINARY, Decoder, decoded
 from gpuwhy.log.endings import course_of
 from gpuwhy.log.form import Form, form_of, genre_of, is_printed
-from gpuwhy.log.lines import Line, lines_of, plain, unmarked, unprefixed
+from gpuwhy.log.lines import Line, as_one_line, lines_of, plain, unmarked, unprefixed, unwrapped
 from gpuwhy.log.log import Genre, Log
 from gpuwhy.log.match import Found, Rows, rows_of
 from gpuwhy.log.message import Message
 from gpuwhy.log.middle import Middle
-from gpuwhy.log.page import Page
 from gpuwhy.log.programs import Speakers, prefixes_in
-from gpuwhy.log.reasons import judged
+from gpuwhy.log.reasons import judged, stack_named
+from gpuwhy.log.scan import Page
 from gpuwhy.log.standing import Text, stand
 from gpuwhy.log.stated import case_of
-from gpuwhy.log.words import stack_named
-from gpuwhy.log.wrap import as_one_line, unwrapped
 
 EDGE = 1 << 16
 """Bytes of the beginning and of the end that are read whole."""

@@ -1,4 +1,4 @@
-"""Reasons: which endings have a reason of their own, by their words and by whose code it was."""
+"""Reasons: which endings have a reason of their own, and which words are of the GPU stack."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from msgspec.structs import replace
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import is_relayed, name_of
 from gpuwhy.log.expressions import Expressions, names
-from gpuwhy.log.runtimes import WHOLE
-from gpuwhy.log.tracebacks import USER
-from gpuwhy.log.words import FRAMEWORKS, OUTSIDERS, TOOLS, WORDS, says_stack_fails, spoken, words_of
+from gpuwhy.log.tracebacks import USER, WHOLE
 
+WORDS = Expressions("words")
 _E = Expressions("reasons")
 
 FIRST = 500
@@ -148,3 +147,61 @@ def _at_the_gpu(frame: Frame | None) -> bool:
         return False
     users = frame.owner == USER and bool(_E.code.search(words_of(frame.code)))
     return bool(_E.gpu_files.search(frame.file)) or users
+
+
+# ---------------------------------------------------------------- words of the GPU stack
+
+FRAMEWORKS = frozenset(names("words.names_frameworks"))
+OUTSIDERS = frozenset(names("words.names_outsiders"))
+TOOLS = frozenset(names("words.names_tools"))
+
+
+def spoken(message: str) -> str:
+    """What a message says, without the names that somebody gave: of files, hosts, fields."""
+    said = WORDS.path.sub(
+        lambda found: found[0] if WORDS.stacks_file.search(found[0]) else "", words_of(message)
+    )
+    return WORDS.member.sub("", WORDS.identifier.sub("", said))
+
+
+def words_of(message: str) -> str:
+    """What a message says, without names of other files, and places in sources."""
+    said = WORDS.quoted.sub(lambda found: "" if _is_data(found[0]) else found[0], message)
+    return WORDS.placed.sub("", said)
+
+
+def _is_data(quoted: str) -> bool:
+    return bool(WORDS.file_name.search(quoted)) and not WORDS.stacks_file.search(quoted)
+
+
+def stack_prints(text: str) -> bool:
+    """Whether words of the GPU stack, a framework or a library stand there, not as file names."""
+    said = WORDS.identifier.sub("", words_of(text))
+    return bool(
+        WORDS.api.search(said) or WORDS.speakers.search(said) or WORDS.installed.search(text)
+    )
+
+
+def stack_named(text: str) -> bool:
+    """Whether any word stands there that may be meant of the GPU stack."""
+    named = WORDS.stack.search(words_of(text)) or WORDS.installed.search(text)
+    return bool(named) or "tensor" in text.lower()
+
+
+def names_library(text: str) -> bool:
+    """Whether a library or a compiler of the stack is named: words that mean nothing else."""
+    return bool(WORDS.library.search(text))
+
+
+def says_stack_fails(said: str) -> bool:
+    """Whether words of the stack are said to miss, refuse or need something."""
+    return bool(WORDS.stack.search(said) and WORDS.missed.search(said))
+
+
+def of_the_stack(said: str) -> bool:
+    """Whether words that somebody wrote himself tell of a failure of the stack."""
+    if WORDS.status.search(said) or WORDS.api.search(said) or WORDS.no_room.search(said):
+        return True
+    words = spoken(WORDS.place.sub("", said))
+    wrong = any(one.search(words) for one in (WORDS.broke, WORDS.missed, WORDS.wrong))
+    return bool(WORDS.hard.search(words)) and wrong

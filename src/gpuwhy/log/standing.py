@@ -18,14 +18,17 @@ from gpuwhy.log.form import Form
 from gpuwhy.log.match import Found
 from gpuwhy.log.message import Standing
 from gpuwhy.log.raised import raised
-from gpuwhy.log.reasons import PLAIN, elsewhere, is_foreign, opaque
-from gpuwhy.log.tracebacks import PYTHON, USER
-from gpuwhy.log.words import (
+from gpuwhy.log.reasons import (
     FRAMEWORKS,
+    PLAIN,
+    elsewhere,
+    is_foreign,
     names_library,
+    opaque,
     stack_named,
     stack_prints,
 )
+from gpuwhy.log.tracebacks import PYTHON, USER
 
 _E = Expressions("standing")
 
