@@ -238,11 +238,6 @@ _COMPOSE = re.compile(
     rb"[\w.-]+ exited with code \d+ *(?:\(restarting\))?"
     rb"|(?:Gracefully stopping|Aborting on container).*"
 )
-_TRACED = re.compile(
-    rb"^([^\n\"']{1,80}[^\w\n\"'])Traceback \(most recent call last\):[ \t]*\r?\n"
-    rb"([^\n]{1,81})  File \"",
-    re.MULTILINE,
-)
 _RANKED = re.compile(rb"rank|pid=|\[0(?:,0)?\][:<]|^\s*$")
 """Marks that show which of several processes prints: they are read later."""
 

@@ -196,12 +196,3 @@ def names_library(text: str) -> bool:
 def says_stack_fails(said: str) -> bool:
     """Whether words of the stack are said to miss, refuse or need something."""
     return bool(WORDS.stack.search(said) and WORDS.missed.search(said))
-
-
-def of_the_stack(said: str) -> bool:
-    """Whether words that somebody wrote himself tell of a failure of the stack."""
-    if WORDS.status.search(said) or WORDS.api.search(said) or WORDS.no_room.search(said):
-        return True
-    words = spoken(WORDS.place.sub("", said))
-    wrong = any(one.search(words) for one in (WORDS.broke, WORDS.missed, WORDS.wrong))
-    return bool(WORDS.hard.search(words)) and wrong
