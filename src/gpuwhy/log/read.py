@@ -143,7 +143,10 @@ class Reader:
         course = course_of(parts.tail_lines, exit_code, signal)
         course = course._replace(ending=judged(course.ending))
         messages = found.all()
-        genre = parts.genre
+        genre, ending = parts.genre, course.ending
+        raised = ending.kind in ("exception", "signal") and ending.last >= parts.last_number
+        if genre == "source" and raised:
+            genre = "output"  # settings may look like code; nobody writes an exception below it
         text = Text(
             excerpt=parts.words,
             lines=parts.last_number,
