@@ -332,6 +332,8 @@ ROWS: tuple[tuple[str, str], ...] = (
     ("Jun 11 10:00:00 bigiron sshd[3312]: Accepted publickey for lmartens from {} port 50122 ssh2: RSA SHA256:Zk4mWq8vTxPn2RyLcB6hZk4mWq8vTxPn2RyLcB6h123", "192.0.2.77"),
     ("Jun 11 10:00:00 bigiron sshd[3312]: Accepted publickey for lmartens from 192.0.2.77 port 50122 ssh2: RSA SHA256:{}", "Zk4mWq8vTxPn2RyLcB6hZk4mWq8vTxPn2RyLcB6h123"),
     ("Jun 11 10:00:00 {} sudo[991]:  nkowalski : TTY=pts/0 ; PWD=/root ; USER=root ; COMMAND=/usr/bin/nvidia-smi", "bigiron2"),
+    ("+0200 {} kernel[1]: nvidia-nvlink: Nvlink Core", "ml-server-kiel"),
+    (" {} : TTY=pts/0 ; PWD=/root ; USER=root", "nkowalski"),
     ("Jun 11 10:00:00 bigiron2 sudo[991]:  {} : TTY=pts/0 ; PWD=/root ; USER=root ; COMMAND=/usr/bin/nvidia-smi", "nkowalski"),
     ('Warning  Failed  kubelet, {}  Error: failed to start container "train": nvidia-container-cli: initialization error', "aks-gpunp-38219472-vmss000003"),
     ("Successfully assigned ml/train-0 to {}", "ip-10-3-17-201.eu-central-1.compute.internal"),

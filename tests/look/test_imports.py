@@ -9,7 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from gpuwhy.answer.checked import unseen
+
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.imports import Ended, Imports, Tried, WithoutKind
 from gpuwhy.facts.installs import DamageKind
 from gpuwhy.look.look import Options, look, look_by_importing
@@ -93,6 +96,21 @@ def test_how_a_process_ends(world: World, end: dict[str, Any], ended: Ended, sig
     found, _, _ = tried(world, lambda order: lines)
     assert [(one.ended, one.signal) for one in found] == [(ended, signal)]
     assert ended is not Ended.CRASHED or found[0].files == ("/a/b.py",)
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        ({"code": None, "late": True}, "its Python did not begin within 60 s"),
+        ({"code": 3}, "its Python did not begin: it ended with code 3"),
+    ],
+)
+def test_a_python_that_never_begins_is_no_tick(
+    world: World, end: dict[str, Any], words: str
+) -> None:
+    found, _, imports = tried(world, lambda order: [HELD, {"ended": end}])
+    assert [(one.ended, one.words) for one in found] == [(Ended.NOT_TRIED, words)]
+    assert any(words in line for line in unseen(msgspec.structs.replace(Facts(), imports=imports)))
 
 
 def failing_unless(fine: Any) -> Any:

@@ -15,7 +15,7 @@ from gpuwhy.facts.fact import NOT_OBSERVED, Absent, Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts, dump
 from gpuwhy.facts.finding import Effect
 from gpuwhy.facts.frameworks import Framework
-from gpuwhy.facts.imports import Ended
+from gpuwhy.facts.imports import Ended, Tried
 
 NOT_IMPORTED = of.Untried("importing the frameworks", "gpuwhy check --import")
 
@@ -106,6 +106,8 @@ def _unjudged(facts: Facts) -> str:
     bus = facts.devices.pci
     if not has_gpu and isinstance(bus, Unknown) and not isinstance(facts.system.wsl, Known):
         return f"cannot tell whether this machine has a GPU: {bus.reason}"
+    for one in _not_tried(facts):
+        return f"cannot tell whether {one.module} can be imported: {one.words}"
     return _loads_unknown(facts, frameworks)
 
 
@@ -162,6 +164,12 @@ def _tried(facts: Facts) -> str:
     return f"{listed(well, 4)} ({how})"
 
 
+def _not_tried(facts: Facts) -> list[Tried]:
+    """What was to be imported, and why nobody knows whether it can be."""
+    tried = value_or(facts.imports.tried, ())
+    return [one for one in tried if one.ended is Ended.NOT_TRIED and one.words]
+
+
 def _imported(facts: Facts) -> bool:
     return isinstance(facts.imports.tried, (Known, Absent))
 
@@ -177,4 +185,6 @@ def unseen(facts: Facts) -> tuple[str, ...]:
                 how = f" ({fact.how})" if fact.how else ""
                 name = field.name.replace("_", " ")
                 out.setdefault(fact.reason, f"{subject.name}, {name}: {fact.reason}{how}")
+    for one in _not_tried(facts):
+        out.setdefault(one.words, f"import of {one.module}: not tried: {one.words}")
     return tuple(out.values())

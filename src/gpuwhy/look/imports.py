@@ -176,7 +176,8 @@ class _Look:
             elif number == begun:
                 yield self._broken_off(row, group.framework, end, printed)
             elif number == 0:
-                yield _tried(row, group.framework, Ended.NOT_TRIED, words=cannot)
+                words = cannot or _not_begun(end)
+                yield _tried(row, group.framework, Ended.NOT_TRIED, words=words)
 
     def _told(
         self, row: Sequence[str], framework: str, line: Mapping[str, Any], printed: str
@@ -298,6 +299,14 @@ class _Look:
             if self._works(group, Order(group.tries, change={name: rest})):
                 return part
         return ""
+
+
+def _not_begun(end: Mapping[str, Any]) -> str:
+    """Why nothing was tried: the Python did not get as far as our first line."""
+    if end.get("late"):
+        return f"its Python did not begin within {SECONDS:g} s"
+    code = end.get("code")
+    return "its Python did not begin" + (f": it ended with code {code}" if code else "")
 
 
 def _tried(row: Sequence[str], framework: str, ended: Ended, words: str = "") -> Tried:
