@@ -2,7 +2,6 @@
 
 from gpuwhy.advise.observed import case_of
 from gpuwhy.advise.place import Place
-from gpuwhy.advise.places import place_of
 from gpuwhy.advise.remedies import remedies
 from gpuwhy.advise.say import say
 from gpuwhy.diagnose.diagnosis import Because, Ranked
@@ -12,7 +11,6 @@ from gpuwhy.facts.fact import NOT_OBSERVED, known
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework, Frameworks
 from gpuwhy.facts.system import System
-from gpuwhy.log.case import Case
 
 TORCH = Framework(
     "torch",
@@ -43,11 +41,6 @@ def test_facts_make_a_case_about_the_subject() -> None:
     assert case.built_for_cuda is not None
     assert case.built_for_cuda.value == "12.1"
     assert case_of(FACTS, "").frameworks == ()
-
-
-def test_a_place_is_what_the_machine_is() -> None:
-    place = place_of(Case(), FACTS)
-    assert (place.os, place.container, place.engine) == ("linux", True, "docker")
 
 
 def test_what_a_finding_names_is_in_the_remedy() -> None:

@@ -74,14 +74,6 @@ def test_what_parts_do_not_say_is_their_default():
     assert not partial
 
 
-def test_a_config_alone_is_a_model(tmp_path):
-    model = config(tmp_path, **LLAMA)
-    assert (model.format, model.computed) == ("config", True)
-    assert (model.parameters, model.bytes) == (6_738_415_616, 13_476_831_232)
-    assert model.architecture is not None
-    assert (model.architecture.kv_heads, model.architecture.head_dim) == (32, 128)
-
-
 def test_quantised_weights_take_what_their_blocks_take(tmp_path):
     four = {"quant_method": "bitsandbytes", "load_in_4bit": True}
     model = config(tmp_path, **LLAMA, quantization_config=four)

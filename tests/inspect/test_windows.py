@@ -11,7 +11,7 @@ from gpuwhy.answer.contract import as_json
 from gpuwhy.answer.terminal import Paper, write
 from gpuwhy.inspect.document import document
 from gpuwhy.inspect.inspected import Inspected, values
-from tests.formats.made_pe import I386, pe
+from tests.formats.made_pe import pe
 from tests.inspect.worlds import UnreadableError, inspected, machine_of, wheel
 from tests.windows import trees
 
@@ -69,14 +69,6 @@ def test_elsewhere_the_tables_are_told_and_no_search_is_made_up(tmp_path):
     assert (told["searched"], told["delayed"], told["bits"]) == (False, ["nvcuda.dll"], 64)
 
 
-def test_gpu_code_and_version_of_real_libraries(tmp_path):
-    disk = trees.Disk(tmp_path)
-    disk.real("C:/cudart64_12.dll")
-    found = here(tmp_path / "cudart64_12.dll")
-    assert found.header is not None
-    assert found.header.version == "12.4.127"
-
-
 @pytest.mark.parametrize("data", [b"", b"hello", b"MZ" + bytes(80), pe()[:200]])
 def test_what_is_no_library_is_said_in_one_line(tmp_path, data):
     (tmp_path / "x.dll").write_bytes(data)
@@ -118,15 +110,6 @@ def test_without_path_nothing_that_could_lie_there_is_called_missing(disk):
     found = below(disk, "C:/app/run.exe")
     assert (found.tree.missing, found.tree.unsure, found.sound) == ((), ("gwa.dll",), True)
     assert "gwa.dll could be on PATH alone, which is not known" in text(found)
-
-
-def test_a_file_of_the_wrong_kind_on_the_way(disk):
-    disk.put("C:/app/run.exe", pe({"gwa.dll": ["a"]}, dll=False))
-    disk.put("C:/one/gwa.dll", pe(machine=I386))
-    disk.put("C:/two/gwa.dll", b"text")
-    found = below(disk, "C:/app/run.exe", PATH="C:\\one;C:\\two")
-    outcomes = [one.outcome for one in found.tree.missing[0].searched if one.outcome != "not there"]
-    assert outcomes == ["skipped: it is for i386, 32 bit", "stops the search: not PE at offset 0 (error 193)"]
 
 
 def test_a_toolkit_off_the_path_is_named(disk):

@@ -5,7 +5,6 @@ from gpuwhy.knowledge.platforms import Migration, crossed
 from gpuwhy.knowledge.needs import needs, states
 from gpuwhy.knowledge.releases import family
 from gpuwhy.knowledge.tables import rows
-from gpuwhy.knowledge.toolkits import parts, table, tensorflow_image
 from gpuwhy.knowledge.torch_builds import variants
 from gpuwhy.facts.version import at_least, major_minor
 
@@ -28,23 +27,6 @@ def test_the_build_on_the_package_index_is_one_of_the_matrix():
     for row in rows:
         in_matrix = major_minor(str(row.cuda)) in {v.cuda for v in variants(row.version)}
         assert in_matrix or major_minor(row.version) == "1.12", row.version  # 1.12: the index has CUDA 10.2
-
-
-def test_system_parts():
-    found = parts("11.2", "8.1.0")
-    assert found
-    assert found.cuda == "11.2"
-    later = parts("11.4", "8")
-    assert later
-    assert later.cuda == "11.6", "a later CUDA of the same major runs it"
-    assert parts("9.0", "7.0.5") is None
-    assert all(row.apt or row.image for row in table().parts)
-
-
-def test_images():
-    assert tensorflow_image("1.15.5") == "tensorflow/tensorflow:1.15.5-gpu-py3"
-    assert tensorflow_image("2.10.1") == "tensorflow/tensorflow:2.10.1-gpu"
-    assert tensorflow_image("2.20.0") == ""
 
 
 def test_migrations_go_up():

@@ -5,8 +5,7 @@ import re
 
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.floors import every
-from gpuwhy.choose.verdicts import takes_python
-from gpuwhy.knowledge.guests import guests, names, requires_python
+from gpuwhy.knowledge.guests import names
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.knowledge.torch_builds import variants
 from gpuwhy.facts.version import at_least
@@ -25,13 +24,6 @@ def test_every_row_is_about_a_package_that_is_planned():
     known = [*projects(), *names()]
     lost = [row.package for row in every() if not any(re.fullmatch(row.package, name) for name in known)]
     assert lost == []
-
-
-def test_what_the_index_says_of_python():
-    assert takes_python(requires_python("bitsandbytes", "0.50.2"), "3.10")
-    assert not takes_python(requires_python("bitsandbytes", "0.50.2"), "3.9")
-    assert not takes_python(">=3.9,<3.13", "3.13")
-    assert guests("deepspeed")[-1].platforms == ("source",)
 
 
 def test_builds_of_pytorchs_own_index_cannot_have_what_their_cuda_cannot_make():

@@ -3,7 +3,7 @@
 from packaging.version import Version
 
 from gpuwhy.knowledge.needs import caps, split
-from gpuwhy.knowledge.tried import releases, told, tried
+from gpuwhy.knowledge.tried import releases
 
 
 def test_every_case_is_there_once_and_in_order():
@@ -20,12 +20,3 @@ def test_what_fails_today_and_has_a_cure_is_capped():
             limits = {split(cap.requirement)[0] for cap in caps(row.framework, row.version)}
             lost += [f"{row.framework} {row.version}: {one}" for one in row.cure.split() if split(one)[0] not in limits]
     assert lost == []
-
-
-def test_what_was_seen_is_told():
-    assert "to work with numpy<2" in told("onnxruntime", "1.16.3")[0]
-    assert "was not seen working" in told("onnxruntime", "0.0.1")[0]
-    row = tried("onnxruntime", "1.16.0")
-    assert row is not None
-    assert row.version == "1.16.3"
-    assert "of the series of 1.16.0" in told("onnxruntime", "1.16.0")[0]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement, wheel_of
+from gpuwhy.knowledge.installs import gpu_requirement, wheel_of
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,6 @@ def test_requirement(framework, distribution, version, cuda, wanted):
 )
 def test_wheel(library, cuda, wheel):
     assert wheel_of(library, cuda) == wheel
-
-
-def test_old_releases_bring_no_libraries():
-    assert brings_libraries("tensorflow", "2.14.0")
-    assert not brings_libraries("tensorflow", "2.13.1")
-    assert not brings_libraries("jax", "0.4.25")
-    assert not brings_libraries("paddle", "3.0")
 
 
 @pytest.mark.parametrize("python, wanted", [("3.10.4", "2.14.0"), ("3.11.7", "2.15.1"), ("", "2.14.0")])

@@ -20,15 +20,12 @@ from gpuwhy.loader.windows import (
     split_path,
     tidy,
 )
-from gpuwhy.loader.windows_frameworks import added_at_start
 from gpuwhy.loader.windows import WindowsProcess
-from gpuwhy.facts.fact import NOT_OBSERVED, Absent, Known, Unknown, known
+from gpuwhy.facts.fact import NOT_OBSERVED, Known, Unknown, known
 from gpuwhy.facts.environment import Environment, Python, Site
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework, Frameworks, Opened
-from gpuwhy.facts.libraries import Flaw, LibraryCopy
 from gpuwhy.facts.loads import Loads
-from gpuwhy.facts.record import Owner
 from gpuwhy.facts.system import System
 from tests.formats.made_pe import ARM64, I386, pe
 from tests.windows import trees
@@ -204,41 +201,6 @@ def test_the_loader_is_chosen_by_the_system():
     assert system_of(Facts()) is linux
 
 
-def test_tensorflow_finds_everything_on_path(tensorflow):
-    disk, folder = tensorflow
-    facts = resolved(disk.machine(PATH=f"{folder};C:\\cudnn\\bin"), tf_facts())
-    needs = facts.loads.needs.need() or ()
-    assert {one.name: str(one.found) for one in needs} == dict.fromkeys(TF_NAMES, "PATH")
-    (tree,) = facts.loads.trees.need() or ()
-    assert tree.missing == ()
-    assert {
-        one.name: one.version.need() for one in tree.libraries if one.name in ("cudart64_101.dll", "cudnn64_7.dll")
-    } == {
-        "cudart64_101.dll": "10.1.243",
-        "cudnn64_7.dll": "7.6.5",
-    }
-
-
-def test_a_folder_that_is_not_on_path_is_named(tensorflow):
-    disk, folder = tensorflow
-    facts = tf_facts()
-    copy = LibraryCopy(
-        "cudnn", "cudnn64_7.dll", "C:/cudnn/bin/cudnn64_7.dll", "C:/cudnn/bin/cudnn64_7.dll", "toolkit",
-        fact("7.6.5"), fact(1), fact(Owner("x")), fact(Flaw.NONE),
-    )  # fmt: skip
-    newer = msgspec.structs.replace(copy, name="cudnn64_8.dll", path="C:/eight/cudnn64_8.dll")
-    facts = msgspec.structs.replace(
-        facts, libraries=msgspec.structs.replace(facts.libraries, copies=fact((copy, newer)))
-    )
-    facts = resolved(disk.machine(PATH=folder), facts)
-    lost = next(one for one in facts.loads.needs.need() or () if one.name == "cudnn64_7.dll")
-    assert isinstance(lost.path, Absent)
-    assert lost.elsewhere == ("C:/cudnn/bin/cudnn64_7.dll",)
-    assert lost.other_versions == ("C:/eight/cudnn64_8.dll",)
-    assert lost.searched[0] == f"{APP} (folder of the program)"
-    assert lost.searched[-1] == f"{folder} (PATH)"
-
-
 def test_without_the_environment_nothing_is_called_missing(tensorflow):
     disk, _ = tensorflow
     facts = resolved(disk.machine(), tf_facts())
@@ -248,19 +210,6 @@ def test_without_the_environment_nothing_is_called_missing(tensorflow):
     disk.at(f"{trees.SYSTEM}/msvcp140_1.dll").unlink()
     (tree,) = resolved(disk.machine(), tf_facts()).loads.trees.need() or ()
     assert [one.name for one in tree.missing] == ["msvcp140_1.dll"], "ctypes of Python 3.8 does not depend on PATH"
-
-
-def test_the_runtime_that_self_check_asks_for(tensorflow):
-    disk, folder = tensorflow
-    disk.at(f"{trees.SYSTEM}/msvcp140_1.dll").unlink()
-    disk.put("C:/one/msvcp140_1.dll", trees.made())
-    host = disk.machine(PATH=f"{folder};C:\\one")
-    (new,) = resolved(host, tf_facts("3.8.10")).loads.trees.need() or ()
-    (old,) = resolved(host, tf_facts("3.7.9")).loads.trees.need() or ()
-    assert [m.name for m in new.missing if "self_check" in m.needed_by] == ["msvcp140_1.dll"], (
-        "ctypes does not see PATH"
-    )
-    assert not [m for m in old.missing if "self_check" in m.needed_by], "before Python 3.8 it does"
 
 
 def test_a_virtual_environment_runs_the_program_of_its_base(tensorflow):
@@ -375,23 +324,6 @@ def test_a_machine_without_the_driver(tmp_path):
     host = trees.windows(tmp_path, driver="").machine(PATH="x")
     assert loads.driver_library("LIBCUDA", host, WINDOWS).need() == ()
     assert loads.driver_library("LIBNVML", host, WINDOWS).need() == ()
-
-
-@pytest.mark.parametrize(
-    "line, folder",
-    [
-        (r'os.add_dll_directory(r"C:\cuda\bin")', "C:/cuda/bin"),
-        (r"import os; os.add_dll_directory('C:\\\\cuda\\\\bin')", "C:/cuda/bin"),
-        ("os.add_dll_directory(os.path.join(os.environ['CUDA_PATH'], 'bin'))", "C:/toolkit/bin"),
-        ('os.add_dll_directory(os.path.join(os.environ.get("CUDA_PATH"), "bin"))', "C:/toolkit/bin"),
-        ('# os.add_dll_directory("C:/cuda/bin")', ""), ("os.add_dll_directory(folder)", ""),
-    ],
-)  # fmt: skip
-def test_folders_that_python_adds_when_it_starts(disk, line, folder):
-    """They are seen by what Python loads itself, and not by a plain LoadLibrary."""
-    disk.put(f"{SITE}/sitecustomize.py", f"import os\n{line}\n")
-    found = list(added_at_start(disk.machine(PATH="x"), (SITE,), {"CUDA_PATH": "C:/toolkit"}))
-    assert found == ([(folder, other(f"added by {SITE}/sitecustomize.py"))] if folder else [])
 
 
 def test_no_program_is_handed_more_than_the_longest_path():

@@ -190,12 +190,3 @@ def test_a_disk_is_searched(world: World) -> None:
     world.install("torch", "2.0", {"torch/a.py": "x"}, site="/srv/app/venv/lib/python3.12/site-packages")
     one = chosen(world)
     assert (one.prefix, one.chosen_by) == ("/srv/app/venv", "usual place")
-
-
-def test_conda_s_own_packages(world: World) -> None:
-    world.environ = {"CONDA_PREFIX": "/opt/conda"}
-    for name in ("python-3.11.8-hab00c5b_0_cpython", "cuda-nvcc-12.4.1-0"):
-        world.file(f"/opt/conda/conda-meta/{name}.json", "{}")
-    world.file("/opt/conda/bin/python", shared_object(), 0o755)
-    facts = world.look("environment").environment
-    assert facts.conda.need() == {"python": "3.11.8", "cuda-nvcc": "12.4.1"}

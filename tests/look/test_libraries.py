@@ -13,7 +13,6 @@ from gpuwhy.facts.record import Owner
 from gpuwhy.formats.ldcache import CacheEntry
 from gpuwhy.look.look import Options
 from gpuwhy.look.libraries import examine, libraries
-from gpuwhy.look.library_owners import defined_version
 from gpuwhy.machine.machine import Stat
 
 from .machines import SITE, Made
@@ -224,11 +223,3 @@ def test_a_file_without_permission_is_unreadable(machine: Made) -> None:
     machine.answers[("stat", path)] = known(Stat("file", 9, "----------", 0.0), "file", path)
     machine.answers[("elf", path)] = Unknown(f"{path}: Permission denied", kind="denied")
     assert examine(machine, path, "x86_64").health.need() is Flaw.UNREADABLE
-
-
-def test_defined_version() -> None:
-    assert defined_version(["#define CUDART_VERSION  12090"], ["CUDART_VERSION"]) == "12.9"
-    assert (
-        defined_version(["  #define CUSOLVER_VER_MAJOR 11"], ["CUSOLVER_VER_MAJOR", "CUSOLVER_VER_MINOR"])
-        == ""
-    )

@@ -3,7 +3,7 @@
 import pytest
 
 from gpuwhy.facts.fact import Known
-from tests.look.world import SITE, World
+from tests.look.world import HOME, SITE, World
 
 
 @pytest.fixture
@@ -153,3 +153,15 @@ def test_a_pth_file_that_brings_packages_of_another_python(
     seen = world.look().installs.shadows.need() or ()
     assert [(one.module, one.other_python) for one in seen] == said
     assert all((one.file, one.version, one.instead) == (f"{SITE}/shared.pth", "0.4.38", "") for one in seen)
+
+
+def test_user_site_below_conda(world: World) -> None:
+    world.environ = {"CONDA_PREFIX": "/opt/conda"}
+    world.file("/opt/conda/conda-meta/python-3.12.3-hab00c5b_0_cpython.json", "{}")
+    world.file("/opt/conda/bin/python", b"")
+    for site, version in (
+        ("/opt/conda/lib/python3.12/site-packages", "2.1.3"),
+        (f"{HOME}/.local/lib/python3.12/site-packages", "1.26.4"),
+    ):
+        world.install("numpy", version, {"numpy/__init__.py": ""}, site=site)
+    assert found(world) == [("numpy", f"{HOME}/.local/lib/python3.12/site-packages/numpy", "user site")]

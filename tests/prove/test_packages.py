@@ -38,19 +38,3 @@ def test_the_release_that_breaks_another_is_found_in_a_copy(tmp_path):
     after = {path: data for path, data in wheels.tree(env).items() if "__pycache__" not in path}
     assert after == {path: data for path, data in before.items() if "__pycache__" not in path}
     assert not list(tmp_path.glob(".gpuwhy-prove-*"))
-
-
-@pytest.mark.real
-def test_a_damaged_file_is_told_by_installing_anew(tmp_path):
-    links = wheels.index(tmp_path / "links")
-    environ = wheels.variables(tmp_path, links)
-    env = wheels.environment(tmp_path / "env", environ, "nvidia-cudnn-cu12", "tiny==1.0")
-    wheels.damage(env)
-    code = (
-        f"import os, tiny\npath = tiny.__file__[:-7] + {wheels.CUDNN!r}\n"
-        f"if os.path.getsize(path) != {len(wheels.LIBRARY)}: raise OSError(path + ': file too short')\n"
-    )
-    told = prove(tmp_path, environ, env, code)
-    assert told["status"] == "proven", told
-    assert told["change"]["packages"] == {"nvidia-cudnn-cu12": "9.27.0.5"}
-    assert told["causes"][0]["id"] == "install.corrupted"

@@ -9,10 +9,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from ..formats.made import with_symbol
 
-LIBRARY = with_symbol("cudnnGetVersion", b"\xb8\x01\x00\x00\x00\xc3")
-CUDNN = "nvidia/cudnn/lib/libcudnn.so.9"
 UV = shutil.which("uv") or ""
 
 
@@ -34,14 +31,6 @@ def wheel(folder: Path, name: str, version: str, files: dict[str, bytes], *requi
 
 def _hash(data: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-
-
-def index(folder: Path) -> Path:
-    """A folder of wheels: cuDNN, and a plain module."""
-    folder.mkdir()
-    wheel(folder, "nvidia-cudnn-cu12", "9.27.0.5", {CUDNN: LIBRARY, "nvidia/cudnn/__init__.py": b""})
-    wheel(folder, "tiny", "1.0", {"tiny.py": b"x = 1\n"})
-    return folder
 
 
 def variables(folder: Path, links: Path) -> dict[str, str]:
@@ -68,19 +57,6 @@ def environment(folder: Path, environ: dict[str, str], *wanted: str) -> Path:
     if wanted:
         subprocess.run([UV, "pip", "install", "--python", f"{folder}/bin/python", "--no-deps", *wanted], **call)
     return folder
-
-
-def site(folder: Path) -> Path:
-    """Its site-packages."""
-    return next(folder.glob("lib/python3*/site-packages"))
-
-
-def damage(folder: Path, name: str = CUDNN) -> None:
-    """Cut a file short, without touching the cache that it is linked to."""
-    path = site(folder) / name
-    data = path.read_bytes()
-    path.unlink()
-    path.write_bytes(data[: len(data) // 2])
 
 
 def tree(folder: Path) -> dict[str, bytes]:

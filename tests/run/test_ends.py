@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.cli.run import apart
 from gpuwhy.run import child
 
 from ..length import halved
@@ -55,14 +54,6 @@ def test_a_killer_that_was_not_the_kernel_is_told_apart():
     text = " ".join(done.stderr.decode().split())
     assert "killed nothing for memory" in text or "memory.host" in text  # the latter where the kernel has no counter
     assert not ("killed nothing for memory" in text and "cause memory.host" in text)
-
-
-def test_memory_error_under_a_limit():
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))\nx = bytearray(2 << 30)"
-    done = run(*python(limit))
-    assert done.returncode == 1
-    assert b"MemoryError" in done.stderr
-    assert b"nothing it printed" not in done.stderr
 
 
 @pytest.mark.parametrize("name, code", [("no-such-program", 127), (os.getcwd(), 126)])
@@ -381,11 +372,6 @@ def test_a_hard_limit_is_known():
         return 0 if child.bound() == 50 else 1
 
     assert _in_a_child(do) == 0
-
-
-def test_what_ends_the_one_who_tells_is_told():
-    assert apart(lambda: None) == 0
-    assert child.by_time(apart(lambda: os.kill(os.getpid(), signal.SIGXCPU)))
 
 
 def test_how_long_it_hung_is_counted_until_its_last_words(tmp_path, monkeypatch):

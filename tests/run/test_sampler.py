@@ -5,15 +5,12 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-import msgspec
 import pytest
 
 from gpuwhy.machine.children import sampler as script
 from gpuwhy.facts.fact import Known, Unknown
-from gpuwhy.facts.run import GpuUse, Run
 from gpuwhy.run.child import Ended, watch
 from gpuwhy.run.observed import observed
-from gpuwhy.run.plot import drawing
 from gpuwhy.run.ring import Ring
 from gpuwhy.run.sampler import MOST, Samples
 
@@ -99,12 +96,6 @@ def at_start(used):
     return gpus
 
 
-def script_source():
-    from gpuwhy.facts.fact import Source
-
-    return Source("log", "x")
-
-
 def ended(samples: Samples, **more) -> Ended:
     plain = {"code": 1, "signal": 0, "seconds": 1.1, "started": 0.0, "began": 0.0, "rings": (Ring(),), "peak": 0}
     return Ended(samples=samples, sent=(), trouble=(), **{**plain, **more})
@@ -183,23 +174,3 @@ def test_libraries_in_maps(monkeypatch, line, name, prefix):
         lambda *_: f"7f00-7f01 r-xp 00000000 08:01 12 {line}\n7f-80 rw-p 0 0:0 0 [heap]\n",
     )
     assert script.mapped(1) == {"libraries": [name], "prefix": prefix}
-
-
-def test_nothing_in_maps(monkeypatch):
-    monkeypatch.setattr(
-        script, "read", lambda *_: "7f00-7f01 r-xp 0 08:01 12 /usr/lib/libcrypto.so.3\n"
-    )
-    assert script.mapped(1) == {}
-
-
-def test_plot_of_nothing():
-    use = GpuUse(0, 80 * GIB, 0, 0, 0, 0, -1, True, ())
-    assert drawing(Run()) == ""
-    run_facts = msgspec.structs.replace(Run(), gpus=Known((use,), script_source()))
-    ElementTree.fromstring(drawing(run_facts))
-
-
-def test_files_longer_than_a_page_are_read_whole(tmp_path):
-    assert script.read("/proc/self/maps", 1 << 24).count("\n") > 50
-    assert "oom_kill " in script.read("/proc/vmstat") or not Path("/proc/vmstat").exists()
-    assert script.read(str(tmp_path / "nothing")) == ""

@@ -71,11 +71,6 @@ def test_order_of_both_streams_on_one_terminal():
     assert terminal.end()[1] == b"".join(b"%d\r\n" % n for n in range(3000))
 
 
-def test_control_bytes_pass_unchanged():
-    code = r"import sys; sys.stdout.write('\x1b[31mred\x1b[0m\r10%\r20%\n')"
-    assert Terminal(*GPUWHY, "--", *python(code)).end()[1] == b"\x1b[31mred\x1b[0m\r10%\r20%\r\n"
-
-
 COUNTS = """
 import signal, sys, time
 got = []

@@ -59,3 +59,20 @@ def test_the_record_of_the_published_wheel_is_understood(disk):
     line = "tensorflow_gpu/python/_pywrap_tensorflow_gpu_internal.pyd,sha256=x,711655424\n"
     disk.put(f"{meta}/RECORD", f"{line}..\\..\\evil.dll,,\nC:/Windows/evil.dll,,\n")
     assert facts_of(disk).installs.damage.need() == ()
+
+
+def test_tensorflow(disk):
+    tensorflow(disk, python(disk))
+    (one,) = facts_of(disk).frameworks.installed.need()
+    assert (one.version, one.built_for_cuda.need(), one.built_for_cudnn.need()) == ("2.3.4", "10.1", "7.6.5")
+    assert one.ptx.need() == ("compute_70",)
+    assert one.opens.need()[0].name == "cudart64_101.dll"
+
+
+def test_onnxruntime(disk):
+    site = python(disk, "3.11.9", "C:/Python311")
+    disk.put(f"{site}/onnxruntime_gpu-1.19.2.dist-info/METADATA", "Name: onnxruntime-gpu\nVersion: 1.19.2\n")
+    disk.real(f"{site}/onnxruntime/capi/onnxruntime_providers_cuda.dll")
+    (one,) = facts_of(disk).frameworks.installed.need()
+    assert one.built_for_cuda.need().startswith("12")
+    assert "cudnn64_9.dll" in [o.name for o in one.opens.need()]
