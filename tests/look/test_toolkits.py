@@ -9,7 +9,6 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Libraries
 from gpuwhy.look.look import Options
 from gpuwhy.look.libraries import libraries
-from gpuwhy.look.toolkits import toolkit_version
 from gpuwhy.machine.recording import SCHEMA, RecordedMachine, Recording
 
 from .machines import SITE, Made
@@ -30,58 +29,52 @@ def seen(machine: Made, **environ: str) -> dict[str, tuple[str, str | None]]:
     return {one.path: (one.kind, value_or(one.toolkit_cuda, None)) for one in found}
 
 
-def test_two_toolkits_and_the_link_between_them_count_once_each(machine: Made) -> None:
-    machine.write("/usr/local/cuda-12.4/version.json", '{"cuda": {"name": "CUDA SDK", "version": "12.4.1"}}')
-    machine.write("/usr/local/cuda-12.4/bin/nvcc", "", 0o755)
-    machine.write("/usr/local/cuda-10.1/version.txt", "CUDA Version 10.1.243\n")
+JSON = '{"cuda": {"name": "CUDA SDK", "version": "12.4.1"}}'
+PTXAS, CU13 = f"{SITE}/nvidia/cuda_nvcc/bin/ptxas", f"{SITE}/nvidia/cu13"
+NVCC_12 = ("nvidia-cuda-nvcc-cu12", "12.9.86")
+PLACES = {
+    "two, by version files": (
+        {"/usr/local/cuda-12.4/version.json": JSON, "/usr/local/cuda-10.1/version.txt": "CUDA Version 10.1.243\n"},
+        [],
+        {"/usr/local/cuda-12.4": ("system", "12.4"), "/usr/local/cuda-10.1": ("system", "10.1")},
+    ),
+    "the header before the folder's name": (
+        {"/usr/local/cuda-11.2/include/cuda.h": "#define CUDA_VERSION 11080\n", "/opt/cuda-9.0/bin/nvcc": ""},
+        [],
+        {"/usr/local/cuda-11.2": ("system", "11.8"), "/opt/cuda-9.0": ("system", "9.0")},
+    ),
+    "Debian's, by the system's headers": (
+        {"/usr/lib/nvidia-cuda-toolkit/bin/nvcc": "", "/usr/include/cuda.h": "#define CUDA_VERSION 12020 /* x */\n"},
+        [],
+        {"/usr/lib/nvidia-cuda-toolkit": ("distribution", "12.2")},
+    ),
+    "an empty folder that was left": ({"/usr/local/cuda-11.8/extras/README": ""}, [], {}),
+    "conda, by its packages": ({"/conda/conda-meta/cuda-version-12.4-h3060b56_3.json": "{}"}, [], {"/conda": ("conda", "12.4")}),
+    "wheels in both layouts": (
+        {PTXAS: "", f"{CU13}/include/cuda_runtime_api.h": "#define CUDART_VERSION  13020\n"},
+        [NVCC_12],
+        {CU13: ("wheel", "13.2"), f"{SITE}/nvidia/cuda_nvcc": ("wheel", "12.9")},
+    ),
+    "two wheels in one folder without headers": (
+        {PTXAS: ""}, [("nvidia-cuda-nvcc-cu11", "11.8.89"), NVCC_12], {f"{SITE}/nvidia/cuda_nvcc": ("wheel", None)}
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "wheels", "found"), PLACES.values(), ids=PLACES)
+def test_places(machine: Made, files: dict, wheels: list, found: dict) -> None:
+    for path, text in files.items():
+        machine.write(path, text, 0o755 if path.endswith("nvcc") else 0o644)
+    for wheel in wheels:
+        machine.wheel(*wheel)
+    assert seen(machine, CONDA_PREFIX="/conda") == found
+
+
+def test_a_link_between_toolkits_counts_none_twice(machine: Made) -> None:
+    machine.write("/usr/local/cuda-12.4/version.json", JSON)
     machine.symlink("/usr/local/cuda", "/etc/alternatives/cuda")
     machine.symlink("/etc/alternatives/cuda", "/usr/local/cuda-12.4")
-    assert seen(machine, CUDA_HOME="/usr/local/cuda") == {
-        "/usr/local/cuda-12.4": ("system", "12.4"),
-        "/usr/local/cuda-10.1": ("system", "10.1"),
-    }
-
-
-def test_the_header_decides_before_the_folder_name(machine: Made) -> None:
-    machine.write("/usr/local/cuda-11.2/include/cuda.h", "#define CUDA_VERSION 11080\n")
-    machine.write("/opt/cuda-9.0/bin/nvcc", "", 0o755)
-    assert seen(machine) == {"/usr/local/cuda-11.2": ("system", "11.8"), "/opt/cuda-9.0": ("system", "9.0")}
-    by_name = toolkit_version(machine, "/opt/cuda-9.0")
-    assert source_of(by_name).detail == "by its name only"
-
-
-def test_debian_toolkit_takes_its_version_from_the_system_headers(machine: Made) -> None:
-    machine.write("/usr/lib/nvidia-cuda-toolkit/bin/nvcc", "", 0o755)
-    machine.write("/usr/include/cuda.h", "#define CUDA_VERSION 12020 /* x */\n")
-    assert seen(machine) == {"/usr/lib/nvidia-cuda-toolkit": ("distribution", "12.2")}
-
-
-def test_an_empty_leftover_folder_is_no_toolkit(machine: Made) -> None:
-    machine.folder("/usr/local/cuda-11.8/extras")
-    assert seen(machine) == {}
-
-
-def test_conda_by_its_packages(machine: Made) -> None:
-    machine.write("/conda/conda-meta/cuda-cudart-12.4.127-h99ab3db_0.json", "{}")
-    machine.write("/conda/conda-meta/cuda-version-12.4-h3060b56_3.json", "{}")
-    assert seen(machine, CONDA_PREFIX="/conda") == {"/conda": ("conda", "12.4")}
-
-
-def test_wheels_in_both_layouts(machine: Made) -> None:
-    machine.write(f"{SITE}/nvidia/cuda_nvcc/bin/ptxas", "")
-    machine.write(f"{SITE}/nvidia/cu13/include/cuda_runtime_api.h", "#define CUDART_VERSION  13020\n")
-    machine.wheel("nvidia-cuda-nvcc-cu12", "12.9.86")
-    assert seen(machine) == {
-        f"{SITE}/nvidia/cu13": ("wheel", "13.2"),
-        f"{SITE}/nvidia/cuda_nvcc": ("wheel", "12.9"),
-    }
-
-
-def test_two_wheels_in_one_folder_without_headers_stay_unknown(machine: Made) -> None:
-    machine.write(f"{SITE}/nvidia/cuda_nvcc/bin/ptxas", "")
-    machine.wheel("nvidia-cuda-nvcc-cu11", "11.8.89")
-    machine.wheel("nvidia-cuda-nvcc-cu12", "12.9.86")
-    assert seen(machine) == {f"{SITE}/nvidia/cuda_nvcc": ("wheel", None)}
+    assert seen(machine, CUDA_HOME="/usr/local/cuda") == {"/usr/local/cuda-12.4": ("system", "12.4")}
 
 
 def test_nvcc_is_the_first_executable_on_path(machine: Made) -> None:
