@@ -10,7 +10,9 @@ import pytest
 
 from gpuwhy.inspect.inspected import Inspected
 
-from .worlds import UnreadableError, elf, inspected, machine_of, wheel
+from tests.formats.made import elf
+
+from .worlds import UnreadableError, inspected, machine_of, wheel
 
 SYSTEM = [
     "/bin/bash",

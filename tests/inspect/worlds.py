@@ -1,6 +1,5 @@
 """Small inputs for inspect: ELF files and wheels, written by hand or compiled, whole and broken."""
 
-import struct
 import zipfile
 from pathlib import Path
 
@@ -18,31 +17,6 @@ METADATA = (
     "Requires-Dist: not-a-header\n"
 )
 WHEEL = "Wheel-Version: 1.0\nTag: py3-none-linux_x86_64\n"
-
-
-def elf(needed: tuple[str, ...], soname: str = "", runpath: str = "", padding: int = 0) -> bytes:
-    """A 64-bit x86 shared library: `padding` zero bytes, then a dynamic section."""
-    strings, offsets = b"\0", {}
-    for text in (*needed, soname, runpath):
-        if text and text not in offsets:
-            offsets[text] = len(strings)
-            strings += text.encode() + b"\0"
-    table = 64 + 2 * 56
-    place = table + len(strings) + padding
-    place += -place % 8
-    rows = [(1, offsets[name]) for name in needed]
-    rows += [(tag, offsets[text]) for tag, text in ((14, soname), (29, runpath)) if text]
-    rows += [(5, table), (10, len(strings)), (0, 0)]
-    dynamic = b"".join(struct.pack("<qQ", *row) for row in rows)
-    size = place + len(dynamic)
-    head = (
-        b"\x7fELF\x02\x01\x01"
-        + bytes(9)
-        + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 64, 0, 0)
-    )
-    loads = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, size, size, 4096)
-    loads += struct.pack("<IIQQQQQQ", 2, 6, place, place, place, len(dynamic), len(dynamic), 8)
-    return (head + loads + strings).ljust(place, b"\0") + dynamic
 
 
 def wheel(path: Path, members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:

@@ -13,6 +13,7 @@ from gpuwhy.facts.system import Offline
 from gpuwhy.look.look import Options, look
 from gpuwhy.machine.folder import FolderMachine, FolderSystem
 from gpuwhy.machine.machine import Uname
+from tests.formats.made import elf
 
 SITE = "/venv/lib/python3.12/site-packages"
 HOME = "/home/user"
@@ -21,23 +22,10 @@ SUBJECTS = ("environment", "frameworks", "installs", "variables")
 
 
 def shared_object(*needed: str, machine: int = 62, padding: int = 0) -> bytes:
-    """A 64-bit ELF library with NEEDED entries: one load segment, one dynamic section."""
-    names = b"\0" + b"".join(name.encode() + b"\0" for name in needed)
-    offsets, place = [], 1
-    for name in needed:
-        offsets.append(place)
-        place += len(name) + 1
-    table = 64 + 2 * 56
-    rows = [(1, offset) for offset in offsets] + [(5, table), (10, len(names)), (0, 0)]
-    dynamic = table + len(names)
-    size = dynamic + 16 * len(rows) + padding
-    head = b"\x7fELF" + bytes([2, 1, 1]) + bytes(9)
-    head += struct.pack("<HHIQQQIHHHHHH", 3, machine, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
-    load = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, size, size, 4096)
-    length = 16 * len(rows)
-    dyn = struct.pack("<IIQQQQQQ", 2, 6, dynamic, dynamic, dynamic, length, length, 8)
-    body = b"".join(struct.pack("<qQ", *row) for row in rows)
-    return head + load + dyn + names + body + bytes(padding)
+    """A 64-bit ELF library with NEEDED entries, for a processor."""
+    data = bytearray(elf(needed, padding=padding))
+    struct.pack_into("<H", data, 18, machine)
+    return bytes(data)
 
 
 class FakeMachine(FolderMachine):
