@@ -1,7 +1,6 @@
 """GPUs by NVML and by PCI, and CUDA_VISIBLE_DEVICES as CUDA reads it."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,11 +29,6 @@ H200: dict[str, Any] = {
     "throttle": [],
     "fabric": "not supported",
 }
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Made:
-    return Made(tmp_path)
 
 
 def see(machine: Made, field: str) -> Any:

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import struct
-from pathlib import Path
 
 import pytest
 
@@ -28,11 +27,6 @@ def elf(machine: int = 62, extent: int = 256, size: int | None = None) -> bytes:
 
 CUDNN = f"{SITE}/nvidia/cudnn"
 LIB = "/usr/lib/x86_64-linux-gnu"
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Made:
-    return Made(tmp_path)
 
 
 def see(machine: Made, **environ: str) -> Libraries:

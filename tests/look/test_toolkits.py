@@ -1,27 +1,16 @@
 """Toolkits on disk, by version file, header, folder name, conda and wheels."""
 
-from pathlib import Path
 
 import pytest
 
-from gpuwhy.facts.fact import Absent, Unknown, known, source_of, value_or
+from gpuwhy.facts.fact import Absent, Unknown, source_of, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.libraries import Libraries
 from gpuwhy.look.look import Options
 from gpuwhy.look.libraries import libraries
 from gpuwhy.machine.recording import SCHEMA, RecordedMachine, Recording
 
 from .machines import SITE, Made
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Made:
-    return Made(tmp_path)
-
-
-def see(machine: Made, **environ: str) -> Libraries:
-    machine.answers[("environ",)] = known(environ, "env", "environment")
-    return libraries(machine, machine.facts(), Options())
+from .test_libraries import see
 
 
 def seen(machine: Made, **environ: str) -> dict[str, tuple[str, str | None]]:

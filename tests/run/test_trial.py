@@ -6,12 +6,12 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from gpuwhy.run import stage
 from gpuwhy.run.trial import Orders, Ran, run_once
+from tests.machine.test_process import gone
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
 
@@ -31,18 +31,6 @@ while not os.path.exists(sys.argv[1]) or not open(sys.argv[1]).read():
 def trial(code: str, *words: str, **how) -> Ran:
     argv = (sys.executable, "-c", code, *words)
     return run_once(Orders(argv, sys.executable, dict(os.environ), how.pop("folder", "/"), **how))
-
-
-def gone(pid: int) -> bool:
-    until = time.monotonic() + 5
-    while time.monotonic() < until:
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except OSError:
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def test_code_signal_and_output():

@@ -9,7 +9,7 @@ from gpuwhy.knowledge.releases import family
 from gpuwhy.look.frameworks.tensorflow import names_opened
 from tests.formats.made_pe import pe
 from tests.look.windows.seen import facts_of
-from tests.windows.trees import Disk, python, tensorflow, windows
+from tests.windows.trees import Disk, python, tensorflow
 
 ROWS = [
     row
@@ -20,11 +20,6 @@ ROWS = [
     and isinstance(row.opens, tuple)
     and re.fullmatch(r"1\.1[45]\.\d+|2\.(\d|10)\.\d+", row.version)
 ]
-
-
-@pytest.fixture
-def disk(tmp_path) -> Disk:
-    return windows(tmp_path)
 
 
 def test_there_are_rows_to_judge_by():

@@ -139,11 +139,6 @@ def test_what_is_not_known_of_a_disk(tmp_path):
 # ---------------------------------------------------------------- libraries
 
 
-@pytest.fixture
-def disk(tmp_path) -> Disk:
-    return windows(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("folder", "where", "environ"),
     [

@@ -5,14 +5,9 @@ import pytest
 from gpuwhy.facts.fact import Absent, Unknown
 from gpuwhy.facts.facts import Facts
 from tests.look.windows.seen import facts_of
-from tests.windows.trees import Disk, made, python, windows
+from tests.windows.trees import Disk, made, python
 
 VENV = "C:/job/env"
-
-
-@pytest.fixture
-def disk(tmp_path) -> Disk:
-    return windows(tmp_path)
 
 
 def venv(disk: Disk, system_too: str = "false") -> str:
