@@ -9,7 +9,7 @@ import msgspec
 from gpuwhy.choose.candidates import Candidate, known_versions, title
 from gpuwhy.choose.choice import Bound, Choice, Needed, Pick, Verdict
 from gpuwhy.choose.demand import Demand, Wanted
-from gpuwhy.choose.market import Market, holds
+from gpuwhy.choose.market import Market, holds, meets
 from gpuwhy.choose.names import FRAMEWORKS, NAMES, is_library, is_planned, planned_as
 from gpuwhy.choose.nearest import beside_the_index, migration, nearest, why_not
 from gpuwhy.choose.search import Clash, Found, search
@@ -22,7 +22,8 @@ from gpuwhy.knowledge.flaws import flaw as flaw_of
 from gpuwhy.knowledge.floors import Floor, floors, notes
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.installs import PRELOADS
-from gpuwhy.knowledge.needs import caps, caps_to_compile
+from gpuwhy.knowledge.needs import Need, caps, caps_to_compile, limits
+from gpuwhy.knowledge.pairs import stated
 from gpuwhy.knowledge.releases import evidence_of
 
 _CUDA_13 = "580"
@@ -250,7 +251,7 @@ def _bounds(every: Sequence[Candidate]) -> tuple[Bound, ...]:
     compiles = any(need.compiler for one in every for need in _floors(one))
     out: dict[str, Bound] = {}
     for one in every:
-        rows = caps(title(one.root), one.version)
+        rows = [*caps(title(one.root), one.version), *_let_in(one)]
         rows += caps_to_compile(title(one.root), one.version) if compiles else ()
         for row in rows:
             out[row.requirement] = Bound(
@@ -260,6 +261,16 @@ def _bounds(every: Sequence[Candidate]) -> tuple[Bound, ...]:
             why = f"{one.called} needs it and does not ask for it"
             out |= {text: Bound(text, why, need.source) for text in need.adds}
     return tuple(out.values())
+
+
+def _let_in(one: Candidate) -> Iterator[Need]:
+    """Limits without which a release cannot be imported, where its metadata lets more in."""
+    said = stated(one.row.name, one.version)
+    for row in limits(one.row.name, one.version) if one.role == "framework" else ():
+        beyond = f">={row.requirement.partition('<')[2]}"
+        wishes = [wish.partition(";")[0].strip() for wish in said.get(row.other, ())]
+        if row.stops and not row.late and "<" in row.requirement:
+            yield from [row] if any(meets(wish, beyond) for wish in wishes) else ()
 
 
 def _needs(every: Sequence[Candidate], demand: Demand) -> tuple[Needed, ...]:
