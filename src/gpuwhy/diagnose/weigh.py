@@ -14,12 +14,11 @@ from typing import NamedTuple
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.causes.schema import Clue
-from gpuwhy.diagnose.conditions import holds
+from gpuwhy.diagnose.conditions import holds, said
 from gpuwhy.diagnose.confidence import calibrated, shares
 from gpuwhy.diagnose.diagnosis import Because, Diagnosis, Ranked
 from gpuwhy.diagnose.facts import from_findings, ruled_out, without_text
 from gpuwhy.diagnose.precedents import alike
-from gpuwhy.diagnose.sentence import said
 from gpuwhy.diagnose.view import View
 from gpuwhy.facts.finding import Finding
 from gpuwhy.knowledge.codes import meaning

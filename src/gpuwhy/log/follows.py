@@ -11,7 +11,6 @@ from gpuwhy.log.match import Found
 
 _E = Expressions("follows")
 
-FALLBACKS = names("follows.names_fallbacks")
 _LOST = names("follows.names_lost")
 _REASONS = names("follows.names_reasons")
 _OWN = ("python.module", "python.import_name", "python.attribute", "python.exception")
@@ -26,11 +25,6 @@ class Follower:
             (tuple(row["by"]), _expanded(row["explains"], sets)) for row in entry("follows.follows")
         ]
         self._known: dict[tuple[str, str], bool] = {}
-        self.plugins = [
-            one
-            for one in course.outlived
-            if any(frame.owner.startswith("jax_plugins") for frame in one.stack)
-        ]
 
     def tie(self, messages: Sequence[Found]) -> None:
         """Set `explained_by` of all that an earlier message explains."""
@@ -45,10 +39,6 @@ class Follower:
             for place, early in first:
                 if self._linked(early, one) and self._explains(early, one):
                     return place
-        errors = [(place, e) for place, e in first if e.role == "error"]
-        if one.id.startswith(FALLBACKS):
-            held = (p for p, e in errors if any(two.holds(e.line) for two in self.plugins))
-            return next(held, -1)
         return -1
 
     def _linked(self, early: Found, late: Found) -> bool:

@@ -22,8 +22,8 @@ DENSE = 0.16
 """Which part of the words of prose are articles, prepositions and the like."""
 STRAY = 0.01
 """Which part of a document may be examples of what a program prints."""
-SHARED, FEW = 0.15, 3
-"""How many lines begin with the same name where a program prints it before each."""
+FEW = 3
+"""Articles and the like that make a line a sentence."""
 FIRST, LAST = 2, 4
 """Lines at the beginning and at the end that tell what failed, if anything did."""
 MOST = 1 << 15
@@ -74,20 +74,13 @@ def _is_source(text: str) -> bool:
     """Whether a text is a program's source, and nothing in it was printed by a run."""
     text = text[:MOST]
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    if len(lines) < LEAST or _named_each(lines) or _tells_an_end(lines):
+    if len(lines) < LEAST or _tells_an_end(lines):
         return False
     bare = _DOCUMENT.quoted.sub(lambda found: "#" + "\n#" * found[0].count("\n"), text)
     lines = [line.rstrip() for line in bare.splitlines() if line.strip()]
     if sum(map(is_printed, lines)) > STRAY * len(lines):
         return False
     return sum(bool(_DOCUMENT.code.match(line)) for line in lines) >= CODED * len(lines)
-
-
-def _named_each(lines: Sequence[str]) -> bool:
-    """Whether one name stands before many lines: that of the program which prints them."""
-    named = (one for one in map(_DOCUMENT.named.match, lines) if one)
-    found = Counter(one["name"] or one["step"] or one["by"] for one in named)
-    return bool(found) and max(found.values()) >= max(FEW, SHARED * len(lines))
 
 
 def _tells_an_end(lines: Sequence[str]) -> bool:

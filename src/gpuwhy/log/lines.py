@@ -50,9 +50,6 @@ _KEPT = re.compile(
 )
 """A traceback that is kept in one line: as one text, or as a list of its lines."""
 _LISTED = re.compile(rb"""(?<!\\)["'], ?["']""")
-_CLOSED = {
-    mark: re.compile(rb"(?<!\\)" + mark + rb"(?=\s*(?:$|[\]}),;]|\w+=))") for mark in (b'"', b"'")
-}
 _WEB = re.compile(
     rb"</?(?:br|p|pre|code|details|summary|span|div|li|td|tr|samp|kbd|b|i|strong|em)"
     rb"(?: [^<>\n]{0,80})?/?>"
@@ -90,8 +87,6 @@ def _unescaped(text: bytes) -> bytes:
 def _kept(found: re.Match[bytes]) -> bytes:
     """A traceback in one line as the lines of it, and what stands behind it as a further line."""
     text = _LISTED.sub(b"\r", found[2]).replace(b"#012", b"\r")
-    if found[1] and (end := _CLOSED[found[1]].search(text)):
-        text = text[: end.start()] + b"\r" + text[end.end() :]
     return b"\r" + _unescaped(text)
 
 

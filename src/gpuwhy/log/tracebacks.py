@@ -152,12 +152,6 @@ def _pointed(frame: Frame, found: re.Match[str]) -> Frame:
 def _exception(
     lines: Sequence[str], start: int, at: int, frames: tuple[Frame, ...], found: re.Match[str]
 ) -> tuple[Ending, int]:
-    if at + 1 < len(lines) and _E.frame.match(lines[at + 1]):
-        inner = _traceback(lines, at)  # it carries another one, with that one's frames
-        if inner and inner[0].type:
-            stack = (*frames, *inner[0].stack)[-FRAMES:]
-            wrappers = (found["type"], *inner[0].wrappers)
-            return replace(inner[0], stack=stack, first=start + 1, wrappers=wrappers), inner[1]
     said = (found["message"] or "").strip()
     text, after = _message(lines, at, said)
     ending = Ending("exception", found["type"], text, frames, at + 1, start + 1, after)
