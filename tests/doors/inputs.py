@@ -161,11 +161,4 @@ def _zip(name: str, work: Path) -> str:
     return name
 
 
-MAKERS = {
-    "in": _copied,
-    "host": _recording,
-    "tree": _tree,
-    "oci": _oci,
-    "tar": _saved,
-    "zip": _zip,
-}
+MAKERS = {"in": _copied, "host": _recording, "tree": _tree, "oci": _oci, "tar": _saved, "zip": _zip}

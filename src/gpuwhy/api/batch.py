@@ -96,11 +96,7 @@ class _Search:
     """The tries so far; `good` fits, or is 0, and `bad` above it does not, or is over the limit."""
 
     def __init__(
-        self,
-        step: Callable[[int], Any],
-        reset: Callable[[], object] | None,
-        least: int,
-        most: int,
+        self, step: Callable[[int], Any], reset: Callable[[], object] | None, least: int, most: int
     ) -> None:
         self.step, self.reset, self.least, self.most = step, reset, least, most
         self.good, self.bad = 0, most + 1

@@ -7,17 +7,7 @@ from collections.abc import Iterator, Sequence
 from gpuwhy.answer.blocks import item, items, pair, pairs
 from gpuwhy.answer.terminal import height
 from gpuwhy.answer.text import clip, listed
-from gpuwhy.answer.tree import (
-    Block,
-    Command,
-    Document,
-    Heading,
-    Item,
-    Mark,
-    Pair,
-    Paragraph,
-    Soft,
-)
+from gpuwhy.answer.tree import Block, Command, Document, Heading, Item, Mark, Pair, Paragraph, Soft
 from gpuwhy.fix.outcome import Compared, Outcome
 from gpuwhy.fix.steps import Step, Steps
 

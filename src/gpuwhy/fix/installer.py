@@ -94,9 +94,7 @@ class Installer:
             argv = [*self._tool(), verb, "--python", self._python, *words]
         self._say(f"$ {'uv ' if self._uv else ''}pip {verb} {' '.join(words)}")
         end = collect(
-            child_command("become", *argv),
-            Limits(self._seconds, keeps_errors=True),
-            self._environ,
+            child_command("become", *argv), Limits(self._seconds, keeps_errors=True), self._environ
         )
         if end.code != 0:
             name = "uv" if self._uv else "pip"
