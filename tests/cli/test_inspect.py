@@ -14,7 +14,8 @@ import pytest
 
 from gpuwhy.cli.inspect import is_image
 from tests import started
-from tests.inspect.worlds import elf, wheel
+from tests.formats.made import elf
+from tests.inspect.worlds import wheel
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "inspect.schema.json").read_text(encoding="utf-8"))
 PROMISED = {"schema", "path", "needed", "libraries", "missing", "gpu"}
