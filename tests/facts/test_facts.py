@@ -13,8 +13,6 @@ from gpuwhy.facts.environment import Environment, FileRow, Files, Package, Pytho
 from gpuwhy.facts.fact import NOT_OBSERVED, Absent, Source, Undetermined, Unknown, known
 from gpuwhy.facts.facts import Facts, dump, load
 from gpuwhy.facts.record import Owner
-from gpuwhy.facts.run import Run
-from gpuwhy.facts.system import KernelLine
 from gpuwhy.facts.variables import Variable, Variables
 
 SUBJECTS = (
@@ -141,20 +139,6 @@ def test_a_variable_is_known_absent_or_not_seen():
     assert seen.value("CUDA_HOME") == known("/usr/local/cuda", "env", "CUDA_HOME")
     assert isinstance(seen.value("XLA_FLAGS"), Absent)
     assert isinstance(Variables().value("XLA_FLAGS"), Unknown)
-
-
-def test_a_kernel_line_of_another_process_does_not_concern_the_program():
-    line = KernelLine(1.0, "Xid 31", 31, "0000:01:00.0", pid=7, event="stopped a program")
-    assert Run().concerns(line)
-    assert Run(pids=known((7,), "call", "x")).concerns(line)
-    assert not Run(pids=known((8,), "call", "x")).concerns(line)
-
-
-def test_a_stripped_library_is_smaller():
-    one = installs.Damage("/l.so", installs.DamageKind.OTHER_SIZE, installs.Part.LIBRARY, Owner("x"))
-    assert not one.smaller
-    assert msgspec.structs.replace(one, size=5, recorded_size=9).smaller
-    assert not msgspec.structs.replace(one, size=9, recorded_size=5).smaller
 
 
 @pytest.mark.parametrize("module", [environment, imports, installs, libraries, loads])

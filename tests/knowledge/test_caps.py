@@ -1,6 +1,5 @@
 """The authored tables that plans rest on, held against the harvested rows."""
 
-
 from gpuwhy.knowledge.platforms import Migration, crossed
 from gpuwhy.knowledge.needs import needs, states
 from gpuwhy.knowledge.releases import family

@@ -38,14 +38,6 @@ def test_names_of_both_tables_agree():
         assert row.capability == capability, name
 
 
-def test_every_listed_name_is_found_by_itself():
-    for capability, names in LISTED.names.items():
-        for name in names:
-            row = by_name(name)
-            assert row, name
-            assert row.capability == capability, name
-
-
 @pytest.mark.parametrize(
     "device_id, capability, part",
     [

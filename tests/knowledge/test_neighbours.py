@@ -58,15 +58,6 @@ def test_a_forced_pair_is_told_for_its_own_releases() -> None:
     assert tried.forced("flax", "0.10.7", "jax", "0.5.3") is None
 
 
-def test_what_fails_with_every_other_minor(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = tuple(seen("0.20.1", on, "fails", forced=True, package="torchvision", host="torch") for on in "345")
-    monkeypatch.setattr(tried, "pairs", lambda: rows)
-    assert tried.always_fails("torchvision", "torch") == rows[-1]
-    worked = seen("0.20.1", "6", "imports", forced=True, package="torchvision", host="torch")
-    monkeypatch.setattr(tried, "pairs", lambda: (*rows, worked))
-    assert tried.always_fails("torchvision", "torch") is None
-
-
 def test_a_limit_for_lint_and_plan() -> None:
     (row,) = needs.limits("flax", "0.7.5")
     assert (row.requirement, row.source.detail[:10]) == ("jax<0.5.3", "flax 0.7.5")

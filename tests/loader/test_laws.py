@@ -49,20 +49,6 @@ def test_every_combination_of_tags_copies_and_variable(ground, program, library)
             agree(ground, *(() if needs else ("a=libb.so",)), **({"PATH_": path} if path else {}))
 
 
-def test_rpath_is_inherited_by_grandchildren(ground):
-    ground.program(("liba.so",), rpath="@/x")
-    ground.library("x/liba.so", ("libb.so",))
-    ground.library("x/libb.so")
-    assert agree(ground) == ["x/liba.so", "x/libb.so"]
-
-
-def test_runpath_is_not_inherited(ground):
-    ground.program(("liba.so",), runpath="@/x")
-    ground.library("x/liba.so", ("libb.so",))
-    ground.library("x/libb.so")
-    assert agree(ground) == FAILED
-
-
 def test_runpath_of_the_parent_switches_off_the_rpath_of_the_grandparent(ground):
     ground.program(("liba.so",), rpath="@/x")
     ground.library("x/liba.so", ("libb.so",), runpath="@/nowhere")
@@ -143,16 +129,6 @@ def test_of_a_tag_given_twice_the_last_counts(ground):
 
 
 # ---------------------------------------------------------------- variables
-
-
-def test_dlopen_uses_the_callers_runpath(ground):
-    ground.program(("liba.so",), runpath="@/x")
-    ground.library("x/liba.so", runpath="@/y")
-    for folder in "xye":
-        ground.library(f"{folder}/libb.so")
-    assert agree(ground, "a=libb.so") == ["x/liba.so", "y/libb.so"]
-    assert agree(ground, "main=libb.so") == ["x/liba.so", "x/libb.so"]
-    assert agree(ground, "a=libb.so", PATH_="@/e") == ["x/liba.so", "e/libb.so"]
 
 
 def test_the_variable_changed_after_the_start_has_no_effect(ground):

@@ -105,9 +105,7 @@ def test_how_a_process_ends(world: World, end: dict[str, Any], ended: Ended, sig
         ({"code": 3}, "its Python did not begin: it ended with code 3"),
     ],
 )
-def test_a_python_that_never_begins_is_no_tick(
-    world: World, end: dict[str, Any], words: str
-) -> None:
+def test_a_python_that_never_begins_is_no_tick(world: World, end: dict[str, Any], words: str) -> None:
     found, _, imports = tried(world, lambda order: [HELD, {"ended": end}])
     assert [(one.ended, one.words) for one in found] == [(Ended.NOT_TRIED, words)]
     assert any(words in line for line in unseen(msgspec.structs.replace(Facts(), imports=imports)))

@@ -9,7 +9,6 @@ import pytest
 from gpuwhy.facts.fact import Unknown, known
 from gpuwhy.facts.libraries import Flaw, Libraries, LibraryCopy
 from gpuwhy.facts.record import Owner
-from gpuwhy.formats.ldcache import CacheEntry
 from gpuwhy.look.look import Options
 from gpuwhy.look.libraries import examine, libraries
 from gpuwhy.machine.machine import Stat
@@ -166,18 +165,6 @@ def test_toolkit_conda_and_dpkg_owners(machine: Made) -> None:
     assert found["/conda/lib/libcudnn.so.9.3.0"].owner.need() == Owner("cudnn", "9.3.0.75", "conda")
     assert found[f"{LIB}/libnccl.so.2.18.3"].owner.need() == Owner("libnccl2", "", "dpkg")
     assert isinstance(found["/usr/local/cuda-12.4/lib64/libcudart.so.12"].owner, Unknown)
-
-
-def test_the_cache_is_read_and_other_machines_entries_are_not(machine: Made) -> None:
-    entries = (
-        CacheEntry("libcublas.so.12", "/opt/x/libcublas.so.12", 0x0303, 0),
-        CacheEntry("libcublas.so.12", "/opt/x32/libcublas.so.12", 0x0003, 0),
-        CacheEntry("libc.so.6", "/lib/libc.so.6", 0x0303, 0),
-    )
-    machine.answers[("ldcache",)] = known(entries, "file", "/etc/ld.so.cache")
-    assert [(one.path, one.where) for one in seen(machine).values()] == [
-        ("/opt/x/libcublas.so.12", "ld.so.cache")
-    ]
 
 
 @pytest.mark.parametrize(

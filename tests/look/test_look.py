@@ -75,24 +75,6 @@ def test_a_whole_subject_that_raises_is_unknown_in_every_field(steps: Any) -> No
     assert all(isinstance(getattr(record, f), Unknown) for f in record.__struct_fields__)
 
 
-def test_some_subjects_alone_and_what_takes_long_is_asked_first() -> None:
-    class Asked(Machine):
-        ahead_of: list[tuple[str, ...]] = []
-
-        def ask(self, question: str, *args: Any) -> Any:
-            return Unknown("nobody there")
-
-        def ahead(self, *questions: tuple[str, ...]) -> None:
-            self.ahead_of += questions
-
-    machine, said = Asked(), list[str]()
-    look(machine, only=("environment",), note=said.append)
-    assert machine.ahead_of == []
-    assert {one.partition(".")[0] for one in said} == {"system", "environment"}
-    look(machine, only=("devices",))
-    assert machine.ahead_of == [("call", "nvml"), ("call", "nodes")]
-
-
 def test_every_look_exists_and_fills_a_fact(world: World) -> None:
     facts = world.look(*dict.fromkeys(one.place.partition(".")[0] for one in LOOKS))
     assert load(msgspec.to_builtins(dump(facts))) is not None

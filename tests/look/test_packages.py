@@ -70,14 +70,6 @@ def test_eggs_and_what_is_no_package(world: World) -> None:
     assert not found["single"].recorded
 
 
-def test_of_two_metadata_folders_the_one_with_its_files_counts(world: World) -> None:
-    world.install("torch", "2.0", {"torch/a.py": "old", "torch/b.py": "old"})
-    world.install("torch", "2.5", {"torch/a.py": "newer", "torch/b.py": "newer"})
-    facts = world.look("environment").environment
-    assert facts.by_name["torch"].version == "2.5"
-    assert [one.second for one in facts.packages.need() or ()] == [False, True]
-
-
 @pytest.mark.parametrize(
     ("text", "project", "editable"),
     [

@@ -1,7 +1,5 @@
 """The system on this machine, in constructed file trees, and in the answers of other machines."""
 
-
-
 from gpuwhy.facts.fact import Absent, Known, Unknown
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.system import System

@@ -1,6 +1,5 @@
 """Toolkits on disk, by version file, header, folder name, conda and wheels."""
 
-
 import pytest
 
 from gpuwhy.facts.fact import Absent, Unknown, source_of, value_or

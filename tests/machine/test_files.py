@@ -43,16 +43,6 @@ def test_missing_is_absent(live, path):
     assert all(isinstance(answer, Absent) for answer in every_answer(live, path))
 
 
-def test_loops_are_unknown(live, tmp_path):
-    (tmp_path / "a").symlink_to("b")
-    (tmp_path / "b").symlink_to("a")
-    path = str(tmp_path / "a")
-    for answer in (live.read(path), live.stat(path), live.elf(path), live.real(path)):
-        assert isinstance(answer, Unknown)
-        assert answer.kind == "loop"
-    assert live.link(path).need() == "b"
-
-
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
 def test_permission_denied_is_unknown(live, tmp_path):
     path = tmp_path / "closed"

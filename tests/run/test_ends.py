@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuwhy.cli.run import apart
 from gpuwhy.run import child
 
 from ..length import halved
@@ -395,3 +396,8 @@ def test_how_long_it_hung_is_counted_until_its_last_words(tmp_path, monkeypatch)
 
 
 _NO_CAUSE = type("Answer", (), {"causes": ()})()
+
+
+def test_what_ends_the_one_who_tells_is_told():
+    assert apart(lambda: None) == 0
+    assert child.by_time(apart(lambda: os.kill(os.getpid(), signal.SIGXCPU)))

@@ -37,16 +37,6 @@ def test_a_good_image_stays_good(tmp_path):
     assert report.headline.startswith("Nothing wrong with TensorFlow 2.3.4 as far as files tell")
 
 
-def test_an_image_judged_on_a_machine_that_was_told(tmp_path):
-    world = World(tmp_path / "root")
-    good(world)
-    image = saved(tmp_path / "i", packed(world.root), env=[*ENV, FOUND])
-    old = judged(image, AssumedMachine((("Tesla T4", "7.5"),), "410.48"))
-    assert [c.id for c in old.causes][:1] == ["driver.too_old"]
-    new = judged(image, AssumedMachine((("Tesla T4", "7.5"),), "535.104.05"))
-    assert ([c.id for c in new.causes], new.exit_code) == ([], 0)
-
-
 @pytest.mark.parametrize(("driver", "gpu", "cause"), [
     ("410.48", "Tesla V100", ""), ("535.104.05", "Tesla V100", "driver.compat_misuse"),
     ("410.48", "GeForce RTX 2080", "driver.compat_misuse"),

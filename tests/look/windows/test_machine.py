@@ -15,7 +15,6 @@ from gpuwhy.machine.machine import Machine, RegistryKey, Uname
 from gpuwhy.machine.recording import RecordingMachine
 from tests.windows.trees import (
     CUDA_10_1,
-    CUDA_11_0,
     SYSTEM,
     TOOLKITS,
     Disk,
@@ -168,17 +167,6 @@ def test_wheels_with_their_owner(disk):
     )
     (one,) = facts_of(disk).libraries.copies.need()
     assert (one.where, one.owner.need()) == ("wheel", Owner("nvidia-cudnn-cu11", "8.9.4.25", "pip"))
-
-
-def test_toolkits_are_found_by_place_variable_and_path(disk):
-    toolkit(disk, "10.1", CUDA_10_1)
-    toolkit(disk, "11.0", CUDA_11_0)
-    disk.put("C:/cuda-11.2/bin/cudart64_110.dll", made(""))
-    disk.put("C:/my cuda/v11.8/bin/nvcc.exe", made(""))
-    found = facts_of(
-        disk, CUDA_PATH="C:\\cuda-11.2\\", PATH="C:\\my cuda\\v11.8\\bin"
-    ).libraries.toolkits.need()
-    assert [one.toolkit_cuda.need() for one in found] == ["11.0", "10.1", "11.2", "11.8"]
 
 
 def test_nvcc_on_path(disk):
