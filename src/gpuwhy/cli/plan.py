@@ -21,9 +21,8 @@ from gpuwhy.machine import reading
 from gpuwhy.machine.writing import create
 from gpuwhy.plan import confirm, describe, requirements
 from gpuwhy.plan.commands import ways
-from gpuwhy.plan.contract import plan_of
+from gpuwhy.plan.contract import Line, plan_of
 from gpuwhy.plan.document import document
-from gpuwhy.plan.evidence import Line
 
 MOST = 4 << 20
 """The largest file of requirements that is read."""

@@ -10,16 +10,13 @@ from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge import archs, gpus
 from gpuwhy.knowledge.drivers import cuda_of_driver
 
-_ARCHES = {"amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64", "arm64": "aarch64"}
-_ON_ARM = re.compile(r"jetson|orin|xavier|thor|tegra|gh200|gb[23]00|gb10|dgx spark")
-_SYSTEMS: dict[str, System] = {
-    "": "linux",
-    "linux": "linux",
-    "windows": "windows",
-    "win": "windows",
-    "wsl": "wsl",
-    "wsl2": "wsl",
+_ARCHES = {
+    **dict.fromkeys(("x86_64", "amd64", "x64", "x86-64"), "x86_64"),
+    **dict.fromkeys(("aarch64", "arm64"), "aarch64"),
 }
+_ON_ARM = re.compile(r"jetson|orin|xavier|thor|tegra|gh200|gb[23]00|gb10|dgx spark")
+_NAMED: tuple[System, ...] = ("linux", "windows", "wsl")
+_ALIASES = {"": "linux", "win": "windows", "wsl2": "wsl"}
 
 
 class BadMachineError(ValueError):
@@ -106,8 +103,10 @@ def python_of(text: str) -> str:
 
 def system_of(text: str) -> System:
     """An operating system."""
-    if text.lower() in _SYSTEMS:
-        return _SYSTEMS[text.lower()]
+    name = _ALIASES.get(text.lower(), text.lower())
+    for one in _NAMED:
+        if one == name:
+            return one
     apple = gpus.other_maker(text)
     known = apple[1] if apple and apple[0] == "Apple" else "expected linux, windows or wsl"
     raise BadMachineError(f"--os {text}: {known}")
@@ -115,10 +114,9 @@ def system_of(text: str) -> System:
 
 def arch_of(text: str) -> str:
     """A processor, as wheels name it."""
-    name = _ARCHES.get(text.lower(), text.lower())
-    if name not in ("x86_64", "aarch64"):
+    if text.lower() not in _ARCHES:
         raise BadMachineError(f"--arch {text}: expected x86_64 or aarch64")
-    return name
+    return _ARCHES[text.lower()]
 
 
 def glibc_of(text: str, system: str = "") -> str:

@@ -20,7 +20,7 @@ from gpuwhy.answer.tree import (
 )
 from gpuwhy.choose import Change, Choice, Passed, Pick
 from gpuwhy.plan.commands import Way, check, ways
-from gpuwhy.plan.evidence import Line, assumed, given, known
+from gpuwhy.plan.contract import Line, assumed, given, known
 
 MOST = 20
 Confirmed = tuple[Union[bool, None], str]
