@@ -100,7 +100,16 @@ def _of_system(path: str, file: str) -> Remedy | None:
         text = f"Reinstall the system package that owns {path}: the file is damaged"
         command = {"linux": f"sudo apt install --reinstall $(dpkg -S {path} | cut -d: -f1)"}
         return Remedy((Run(command),), text=text, root=True, fits=8)
-    return None
+    if not path.startswith("/") or "/envs/" in path or "conda" in path:
+        return None
+    text = f"Move the damaged {file} away, or take its folder off LD_LIBRARY_PATH"
+    return Remedy(
+        (Run({"linux": f"mv {path} {path}.damaged"}),),
+        text=text,
+        worked_if=f"no line says any more that {file} is damaged",
+        if_not=f"{file} is not found: copy it there again, whole, or install its package",
+        fits=8,
+    )
 
 
 def older_gcc(names: Names) -> Remedy | None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
-from gpuwhy.facts.fact import Known, Source, Unknown, value_or
+from msgspec.structs import replace
+
+from gpuwhy.facts.fact import Known, Source, Undetermined, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.installs import MISFITS, Damage, DamageKind, Part
@@ -30,6 +33,9 @@ _TWICE = (DamageKind.SECOND_METADATA, DamageKind.UNLISTED_METADATA, DamageKind.H
 _ELSEWHERE = (*_TWICE, DamageKind.EDITED, DamageKind.NOEXEC, DamageKind.SOURCE_GONE)
 """Said by signs of their own."""
 _MANY = 3
+_SEARCHED = ("LD_LIBRARY_PATH", "ld.so.cache")
+_BROKEN = (Flaw.EMPTY, Flaw.FOREIGN, Flaw.TRUNCATED)
+"""What ends the loader's search with an error; a file for another machine is passed over."""
 
 
 def not_as_installed(case: Case) -> Finding | None:
@@ -218,6 +224,27 @@ def loads_a_broken_copy(case: Case) -> Finding | None:
     return _of_copies("{library} is what is loaded, and the file is {state}", found)
 
 
+def first_but_broken(case: Case) -> Finding | None:
+    """A broken file that whoever asks for its name gets, though no framework here does."""
+    said: set[str] = set()
+    for sign in (stops_the_search, loads_a_broken_copy):
+        with suppress(Undetermined):
+            told = sign(case)
+            said |= {seen.source.where for seen in told.evidence} if told else set()
+    first: dict[str, LibraryCopy] = {}
+    for one in copies_of(case.facts):
+        first.setdefault(one.name, one)
+    found = [one for one in first.values() if one.where in _SEARCHED and _flaw(one) in _BROKEN]
+    found = [one for one in found if said.isdisjoint(one.paths)]
+    if not found:
+        return None
+    one = found[0]
+    text = "{path} is damaged ({state}): a program that opens {library} gets this file and fails"
+    seen = [saw(_flaw(one).value, Source("file", one.path)) for one in found[:3]]
+    made = strong(text, *seen, path=one.path, library=one.name, state=_flaw(one).value)
+    return replace(slows(made), subject="cuDNN" if one.family == "cudnn" else "CUDA")
+
+
 def passed_over(case: Case) -> Finding | None:
     """A wheel's library that the loader skips: for another machine, or unreadable."""
     wanted = {need.name for need in value_or(case.facts.loads.needs, ())}
@@ -265,6 +292,6 @@ SIGNS = (
     *rows("install.corrupted", "machine", no_interpreter, start_file_blocks, for_another_python),
     *rows("install.corrupted", "machine", source_gone, not_as_installed, two_metadata_folders),
     *rows("install.corrupted", "machine", changed_since, stops_the_search, loads_a_broken_copy),
-    *rows("install.corrupted", "machine", driver_library, passed_over),
+    *rows("install.corrupted", "machine", first_but_broken, driver_library, passed_over),
     Row("install.corrupted", "machine", all_whole, last=True),
 )
