@@ -8,6 +8,9 @@ from gpuwhy.advise.remedies import remedies
 from gpuwhy.advise.remedy import Said
 from gpuwhy.advise.say import say
 from gpuwhy.diagnose.diagnosis import Ranked
+from gpuwhy.facts.devices import Devices
+from gpuwhy.facts.fact import Known, Source
+from gpuwhy.facts.facts import Facts
 from gpuwhy.log.read import read
 
 SITE = "/opt/env/lib/python3.11/site-packages"
@@ -36,6 +39,12 @@ def first(cause: str, text: str) -> Said:
             f"ImportError: {SITE}/nvidia/cudnn/lib/libcudnn.so.9: file too short",
             "pip install --force-reinstall --no-deps",
             id="the very package of the damaged file",
+        ),
+        pytest.param(
+            "install.corrupted",
+            "OSError: /home/me/lib/libcudnn.so.9: file too short",
+            "mv /home/me/lib/libcudnn.so.9 ",
+            id="a damaged file of no package",
         ),
         pytest.param(
             "memory.oom",
@@ -105,3 +114,14 @@ def test_without_a_log_the_rows_of_the_cause_speak() -> None:
     found = remedies(Ranked("driver.missing", 0.9), None, None, Place(os="linux"))
     assert found
     assert found[0].changes
+
+
+@pytest.mark.parametrize(("stated", "gpu"), [("", False), ("GPU 0: NVIDIA A100-SXM4-40GB\n", True)])
+def test_a_machine_without_a_gpu_uses_the_cpu(stated: str, gpu: bool) -> None:
+    """A text that names a GPU is of another machine."""
+    log = read(f"{stated}AssertionError: Torch not compiled with CUDA enabled".encode())
+    none = Known((), Source("folder", "/sys/bus/pci"))
+    place = place_of(log.case, Facts(devices=Devices(gpus=none, pci=none)))
+    best = remedies(Ranked("framework.cpu_only", 0.9), log, None, place)[0]
+    assert ("--index-url" in say(best, place).command) is gpu
+    assert ("'cpu'" in say(best, place).command) is not gpu

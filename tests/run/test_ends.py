@@ -26,6 +26,13 @@ def test_exit_code(code):
     assert bool(done.stderr) == bool(code)
 
 
+def test_an_exit_code_without_an_errors_text_is_undecided():
+    done = run(*python("print('start'); raise SystemExit(3)"))
+    assert "? python" in done.stderr.decode()
+    assert "line 1: start" in done.stderr.decode()
+    assert b"gpuwhy run" not in done.stderr
+
+
 @pytest.mark.parametrize(
     "number, code",
     [
@@ -40,6 +47,7 @@ def test_death_by_a_signal_is_our_death(tmp_path, number, code):
     done = run(*python(code), cwd=tmp_path)
     assert done.returncode == -number
     assert signal.Signals(number).name in done.stderr.decode()
+    assert not any(word in done.stderr for word in (b"gpuwhy run", b"train.py"))
     assert [name for name in os.listdir(tmp_path) if name.startswith("core")] == [] or number != signal.SIGSEGV
 
 

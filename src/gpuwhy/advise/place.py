@@ -24,4 +24,5 @@ class Place(msgspec.Struct, frozen=True):
     )
     python_version: str = ""
     root: bool | None = None  # whether the person may use root; None = not known
+    no_gpu: bool = False  # this machine has none, by its PCI bus
     program: str = ""  # the known program that ran: "ollama"

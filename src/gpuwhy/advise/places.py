@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpuwhy.advise.place import Place
-from gpuwhy.facts.fact import Known
+from gpuwhy.facts.fact import Known, Unknown, value_or
 from gpuwhy.log.case import Case, Stated
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def place_of(case: Case, facts: Facts | None) -> Place:
     stated = _text(case)
     if stated.get("os") and own.get("os") and stated["os"] != own["os"]:
         own = {}  # the text is of another machine
+    if case.gpus or case.driver_version:
+        own.pop("no_gpu", None)  # and so is one that states a GPU or its driver
     return Place(**{**own, **{key: value for key, value in stated.items() if value}})
 
 
@@ -86,6 +88,9 @@ def _manager(name: str) -> str:
 def _machine(facts: Facts) -> dict[str, Any]:
     system, python = facts.system, facts.environment.python
     found: dict[str, Any] = {}
+    if not isinstance(facts.devices.pci, Unknown) and not value_or(facts.devices.pci, ()):
+        elsewhere = isinstance(system.wsl, Known) or isinstance(system.offline, Known)
+        found["no_gpu"] = not value_or(facts.devices.gpus, ()) and not elsewhere
     if isinstance(system.os, Known):
         found["os"] = {"darwin": "macos"}.get(system.os.value, system.os.value)
     if isinstance(system.wsl, Known):

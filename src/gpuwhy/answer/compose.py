@@ -87,7 +87,7 @@ def causes_of(log: Log, diagnosis: Diagnosis) -> list[tuple[str, float]]:
 def _reply(log: Log, diagnosis: Diagnosis, asked: bool = False) -> Reply | None:
     """What tables and rows say of a question, of source, or of a program's own line."""
     text = log.excerpt
-    if not asked and is_source(log):
+    if not asked and log.ending.exit_code is None and is_source(log):
         lines = of_source(log, text)
         return _together(lines) if lines else SOURCE
     question = asked or is_question(log)

@@ -91,7 +91,7 @@ def told(output: str, seen: Seen) -> Answer:
     messages = judge.observed_messages(facts, output)
     log = read(output, observed=messages, exit_code=code, signal=signal)
     log = as_printed(replace(log, messages=tuple(map(_decides, log.messages))), output)
-    answer = answer_of(log, seen, command="run")
+    answer = replace(answer_of(log, seen, command="run"), not_tried=())  # it is being watched
     if run.failed:
         return judge.after_failure(answer, facts, seen.report)
     return judge.after_success(answer, facts, seen.report)

@@ -152,6 +152,7 @@ def _names_of(log: Log, hit: Message, given: dict[str, str]) -> dict[str, str]:
         **({"gpus": f"{count} GPU{'s' * (count != '1')}"} if (count := hit.get("count")) else {}),
         "ending": log.ending.type or ("line_index_error" if "IndexError" in hit.text else ""),
         "stack": "known" if log.ending.stack else "",
+        "watched": "yes" if hit.observed else "",
         "gpu_seen": "0" if none else "",
     }
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
-from gpuwhy.answer.answer import NOT_GPU, SURE, Answer, Fix
+from gpuwhy.answer.answer import NOT_GPU, SURE, Answer, Fix, LogLine
 from gpuwhy.facts.fact import Absent, Known, Source, source_of, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
@@ -152,13 +152,17 @@ def after_failure(answer: Answer, facts: Facts, by_machine: Answer) -> Answer:
     kind = answer.ending.kind if answer.ending else "exit"
     guessed = first is not None and first.id == NOT_GPU and answer.verdict == "undecided"
     unknown = first is None and answer.verdict in ("unrecognised", "healthy")
+    if kind == "exit" and first and first.id == NOT_GPU:  # a code, and no error's text
+        unknown = all(one.id == "ending.left" for one in answer.symptoms)
     if (unknown and kind in ("exit", "signal")) or (guessed and kind == "signal"):
         why = "nothing it printed says why"
         if value_or(run.signal, "") == "SIGKILL" and value_or(run.oom_kills, -1) == 0:
             why = "the kernel killed nothing for memory: somebody, or a job's limit, sent it"
         head = f"{how_it_ended(run)}; {why}"
         told = replace(answer, headline=head, status="unknown", causes=())
-        return replace(told, verdict="unrecognised", question=None)
+        end = answer.ending
+        said = LogLine(end.line, end.message) if end and end.message else answer.last_line
+        return replace(told, verdict="unrecognised", question=None, last_line=said)
     asks = first is not None and first.id.split(".")[0] in tables().words["asks_gpu"]
     if first is None or not asks or not isinstance(gpu_present(facts), Absent):
         return answer
