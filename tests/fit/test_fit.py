@@ -9,11 +9,13 @@ import pytest
 
 import gpuwhy
 from gpuwhy.answer import html, markdown, terminal
+from gpuwhy.answer.text import size
+from gpuwhy.answer.tree import Bar
 from gpuwhy.api.batch import Fitted, Try
 from gpuwhy.cli.parser import parsed
 from gpuwhy.fit import ask as cards
 from gpuwhy.fit import dtypes
-from gpuwhy.fit.answer import Fit, FitError, Use, schema, values
+from gpuwhy.fit.answer import Card, Fit, FitError, Use, schema, values
 from gpuwhy.fit.ask import fit, used
 from gpuwhy.fit.changes import smallest
 from gpuwhy.fit.config import Config
@@ -180,10 +182,10 @@ def test_cards_that_make_no_sense(word, memory, say):
 
 
 def test_every_row_of_the_table_is_found_by_its_own_name():
-    for name, size in gpus.memory().sizes.items():
+    for name, held in gpus.memory().sizes.items():
         last = name.split()[-1]
         text = name + "gb" if last.isdigit() and len(last) <= 2 else name
-        assert gpus.size_of(text) == size << 20, name
+        assert gpus.size_of(text) == held << 20, name
 
 
 def test_the_changes_really_fit_and_are_of_different_kinds(tmp_path, capsys):
@@ -285,3 +287,12 @@ def test_words():
         used("", {"dtype": "q17"})
     with pytest.raises(FitError, match="expected"):
         fit(SEVEN, train="some", gpu="T4")
+
+
+@pytest.mark.parametrize("gib", [12, 15, 16.2, 24])
+def test_the_bar_says_what_the_headline_says(gib):
+    """At 16.2 GiB only what fragmentation gives back makes it fit."""
+    found = judged(llama(), Use(), (Card("a GPU", int(gib * GIB), int(gib * GIB), "told", ""),))
+    bar = next(one for one in document(found).blocks if isinstance(one, Bar))
+    left = bar.whole - sum(count for _, count in bar.parts)
+    assert f"{size(abs(left))} {'to spare' if left >= 0 else 'too much'}" in found.headline

@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from gpuwhy.answer.text import size as shown
 from gpuwhy.facts.fact import value_or
 from gpuwhy.fit import dtypes
 from gpuwhy.fit.answer import Card, Fit, FitError, Use
-from gpuwhy.fit.dtypes import shown
 from gpuwhy.fit.judge import corrected, judged
 from gpuwhy.fit.model import Model, Unreadable
 from gpuwhy.fit.read import read

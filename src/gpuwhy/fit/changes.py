@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from gpuwhy.answer.text import size as shown
 from gpuwhy.fit.answer import Card, Change, Share, Use
 from gpuwhy.fit.ask import described
-from gpuwhy.fit.dtypes import shown, table
+from gpuwhy.fit.dtypes import table
 from gpuwhy.fit.judge import bisected, shares_of
 from gpuwhy.fit.model import Model
 from gpuwhy.fit.view import whole

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
+from gpuwhy.answer.text import size as shown
 from gpuwhy.fit.account import FLIGHT, MOVING, base, kv_width, peak, width_of
 from gpuwhy.fit.answer import About, Card, Fit, FitError, Part, Serving, Share, Status, Use
-from gpuwhy.fit.dtypes import FLOATS, shown
+from gpuwhy.fit.dtypes import FLOATS
 from gpuwhy.fit.model import Architecture, Model
 from gpuwhy.fit.shape import SCORED, is_fused
 from gpuwhy.fit.view import IMAGE, tokens_of, views, whole
@@ -193,7 +194,7 @@ def _about(model: Model) -> About:
 def _headline(found: Fit) -> str:
     worst = found.shares[0]
     name = found.model.name or found.model.path.rstrip("/").rpartition("/")[2]
-    what, spread = _TASKS[found.use.task], shown((found.most - found.least) / 2)
+    what, spread = _TASKS[found.use.task], shown((found.most - found.least) // 2)
     where = worst.card.name
     if len(found.shares) > 1:
         names = " and ".join(dict.fromkeys(share.card.name for share in found.shares))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gpuwhy.answer.blocks import fold, item, items, pair, pairs, table
+from gpuwhy.answer.text import size as shown
 from gpuwhy.answer.tree import Bar, Block, Code, Document, Heading, Mark, Soft
 from gpuwhy.fit.answer import Fit, Part, Serving, Share
-from gpuwhy.fit.dtypes import counted, shown
+from gpuwhy.fit.dtypes import counted
 
 _MARKS: dict[str, Mark] = {
     "fits": "ok",
@@ -50,7 +51,12 @@ def _use(found: Fit) -> str:
 
 
 def _bar(share: Share) -> Bar:
-    parts = tuple((str(part.name), part.bytes) for part in share.parts)
+    """What fragmentation gives back when memory runs short is not counted, as in the headline."""
+    given = share.bytes - min(share.bytes, max(share.needs, share.card.room))
+    parts = tuple(
+        (str(part.name), part.bytes - given * (part.name == "fragmentation"))
+        for part in share.parts
+    )
     return Bar(parts, share.card.room, f"GPU {share.gpu}: {share.card.name}, {share.card.text}")
 
 
