@@ -140,3 +140,20 @@ def test_a_service_is_judged_with_the_dockerfile_that_it_builds():
     }
     result = lint({"compose.yaml": files["compose.yaml"]}, files.get)
     assert [one.rule for one in result.mistakes] == ["no-gpu-request"]
+
+
+def test_a_release_that_does_not_exist_is_not_told_to_be_built():
+    """The post release of the same numbers is what was meant."""
+    found = checked({"requirements.txt": "torch==2.6.0\nflash-attn==2.7.4\n"}).mistakes
+    assert [one.rule for one in found] == ["no-such-release"]
+    assert "2.7.4.post1" in found[0].fix
+
+
+def test_one_rule_of_two_severities_says_why():
+    """NVIDIA_VISIBLE_DEVICES gives a GPU where nvidia is Docker's default runtime."""
+    image = "image: vllm/vllm-openai:v0.6.3"
+    told = "environment: [NVIDIA_VISIBLE_DEVICES=all]"
+    text = f"services:\n  a:\n    {image}\n  b:\n    {image}\n    {told}\n"
+    plain, by_variable = checked({"compose.yaml": text}).mistakes
+    assert (plain.severity, by_variable.severity) == ("error", "warning")
+    assert "default runtime" in by_variable.text

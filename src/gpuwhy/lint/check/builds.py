@@ -8,6 +8,7 @@ from itertools import product
 
 from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import packages
+from gpuwhy.knowledge.published import is_missing
 from gpuwhy.knowledge.releases import has_python
 from gpuwhy.lint.mistakes import Mistake, know
 from gpuwhy.lint.rules import pattern, table, told
@@ -33,6 +34,8 @@ def torch_at_build(scope: Scope) -> Iterator[Mistake]:
         page = any(one.role == "links" or not holds_only(one.url) for one in pin.indexes)
         if not own or pin.origin != "pip" or page or pin.local or (pin.reference and pin.version):
             continue
+        if pin.version and is_missing(pin.name, pin.version):
+            continue  # no-such-release tells that: it cannot be installed at all
         torch = next(
             (p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin)), None
         )

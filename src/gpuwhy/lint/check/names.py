@@ -82,7 +82,9 @@ def _unpublished(pin: Pin) -> Iterator[Mistake]:
     newest = max(stable or known, default=None)
     floor = parsed(re.sub(r"^(>=|==|~=)\s*|,.*", "", pin.specifier))
     if pin.version and published.is_missing(pin.name, pin.version):
-        yield told("no-such-release", pin, published.SOURCE, newest=newest)
+        asked = parsed(pin.version)
+        posts = [one for one in stable if asked and one.release == asked.release and one > asked]
+        yield told("no-such-release", pin, published.SOURCE, nearest=max(posts, default=newest))
     elif stable and floor and newest and floor.release[:2] > newest.release[:2]:
         instead = "faiss-cpu, or faiss-gpu-cu12" if pin.name == "faiss" else f"{pin.name}>={newest}"
         source = published.SOURCE

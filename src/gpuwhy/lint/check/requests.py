@@ -15,6 +15,7 @@ from gpuwhy.lint.target import Target
 
 _OTHER = pattern("requests.other")
 _IDLE = pattern("requests.idle")
+_BY_VARIABLE = "and gets one only where Docker's default runtime is nvidia"
 _HIDDEN = ("", "-1", "none", "void", "NoDevFiles")
 
 
@@ -46,7 +47,8 @@ def _asks_nothing(work: Workload, base: images.Base, built: images.Base) -> Iter
     named = re.search(r"(^|[^a-z])(gpu|cuda)([^a-z]|$)", words) and not _OTHER.search(words)
     place, level, why = work.place, "warning", ""
     if work.image and base.gpu and not hides:
-        why = f"runs {work.image.text}, an image for GPUs, and asks for none"
+        asks = _BY_VARIABLE if visible else "and asks for none"
+        why = f"runs {work.image.text}, an image for GPUs, {asks}"
         place, level = work.image.place, "warning" if visible else ""
     elif built.gpu and not work.image and not hides:
         why = f"is built on {work.built_on}, an image for GPUs, and asks for none"
