@@ -161,8 +161,8 @@ def after_failure(answer: Answer, facts: Facts, by_machine: Answer) -> Answer:
         head = f"{how_it_ended(run)}; {why}"
         told = replace(answer, headline=head, status="unknown", causes=())
         end = answer.ending
-        said = LogLine(end.line, end.message) if end and end.message else answer.last_line
-        return replace(told, verdict="unrecognised", question=None, last_line=said)
+        last = LogLine(end.line, end.message) if end and end.line and end.message else None
+        return replace(told, verdict="unrecognised", question=None, last_line=last)
     asks = first is not None and first.id.split(".")[0] in tables().words["asks_gpu"]
     if first is None or not asks or not isinstance(gpu_present(facts), Absent):
         return answer
