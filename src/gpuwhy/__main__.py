@@ -92,8 +92,21 @@ def _folder() -> str:
         return ""
 
 
+def _say_version() -> bool:
+    """At once, without anything of ours; False where it could not be written."""
+    from gpuwhy._version import __version__
+
+    try:
+        print(f"gpuwhy {__version__}", flush=True)
+    except OSError:
+        return False
+    return True
+
+
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    if sys.argv[1:] in (["--version"], ["-V"]) and _say_version():
+        return
     _isolate()
     _unload()
     _encode()
