@@ -62,6 +62,13 @@ def questions() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("cause", "row"), list(rows()))
 def test_a_remedy_row_can_be_made(cause: str, row: RemedyRow) -> None:
+    """It is one short sentence, says where root is needed, and asks for nothing that nobody knows."""
+    if row.text:
+        assert row.text[0].isupper() or row.text[0] == "{"
+        assert not row.text.endswith("."), row.text
+        assert len(NAME.sub("0123456789", row.text)) <= 100, len(row.text)
+    said = " ".join(strings(list(row.do) if isinstance(row.do, tuple) else [row.do]))
+    assert row.root or not ("sudo " in said or said.split()[:1] == ["driver"])
     assert bool(row.make) != bool(row.do), "either a maker or actions"
     if row.make:
         assert row.make in MAKERS
@@ -78,14 +85,6 @@ def test_a_remedy_row_can_be_made(cause: str, row: RemedyRow) -> None:
     assert asked <= known(row.on), asked - known(row.on)
     if isinstance(row.when, dict):
         assert set(row.when) <= known(row.on), set(row.when) - known(row.on)
-
-
-@pytest.mark.parametrize(("cause", "row"), list(rows()))
-def test_a_remedy_is_one_short_sentence(cause: str, row: RemedyRow) -> None:
-    if row.text:
-        assert row.text[0].isupper() or row.text[0] == "{"
-        assert not row.text.endswith("."), row.text
-        assert len(NAME.sub("0123456789", row.text)) <= 100, len(row.text)
 
 
 def test_every_cause_has_remedies() -> None:
@@ -113,10 +112,3 @@ def test_ids_that_rows_are_for_exist() -> None:
     families = {one.id.partition(".")[0] for one in catalogue().messages if one.codes}
     lost = {one for one in lost if one.partition(".")[0] not in families}
     assert sorted(lost) == []
-
-
-@pytest.mark.parametrize(("cause", "row"), list(rows()))
-def test_a_row_that_needs_root_says_so(cause: str, row: RemedyRow) -> None:
-    said = " ".join(strings(list(row.do) if isinstance(row.do, tuple) else [row.do]))
-    if "sudo " in said or said.split()[:1] == ["driver"]:
-        assert row.root

@@ -18,12 +18,10 @@ FIXTURES = fixtures()
 
 @pytest.mark.parametrize("one", FIXTURES, ids=lambda one: f"{one.cause}-{one.name}")
 def test_fixture(one: Fixture):
-    assert state_of(facts_of(one.facts), one.cause) == one.state, one.why
-
-
-@pytest.mark.parametrize("one", FIXTURES, ids=lambda one: f"{one.cause}-{one.name}")
-def test_findings_are_whole(one: Fixture):
-    judged = judge(facts_of(one.facts))
+    """Its state, and findings that are whole."""
+    facts = facts_of(one.facts)
+    assert state_of(facts, one.cause) == one.state, one.why
+    judged = judge(facts)
     assert [bug.missing for bug in judged.undecided if bug.bug] == []
     for found in judged.findings:
         assert found.cause.count(".") == 1
