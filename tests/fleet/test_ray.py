@@ -40,7 +40,8 @@ def test_every_node_answers_and_the_odd_one_is_named(nodes):
             cluster.add_node(wait=False, **one)
         cluster.wait_for_nodes(timeout=60 + 10 * COUNT)
         seconds = 60 + 12 * COUNT
-        argv = [sys.executable, "-m", "gpuwhy", "fleet", f"--ray={cluster.address}", "--json", "--seconds", str(seconds)]
+        asked = ["fleet", f"--ray={cluster.address}", "--json", "--seconds", str(seconds)]
+        argv = [sys.executable, "-m", "gpuwhy", *asked]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=seconds + 90)
     finally:
         cluster.shutdown()

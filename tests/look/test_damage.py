@@ -122,12 +122,6 @@ def test_what_kernels_are_compiled_with(world: World) -> None:
     assert damaged(world) == [("missing", device), ("not executable", tool)]
 
 
-def test_tools_for_two_machines_are_no_damage(world: World) -> None:
-    both: dict[str, bytes | str] = {"nvidia/x/liba.so": GOOD, "nvidia/x/libb.so": shared_object(machine=183)}
-    world.install("nvidia-sanitizer", "1.0", both)
-    assert damaged(world) == []
-
-
 def test_two_wheels_write_one_file_and_the_last_wins(world: World) -> None:
     world.install("nvidia-cudnn-cu13", "9.26.0.51", {CUDNN: GOOD})
     world.install("nvidia-cudnn-cu12", "9.27.0.42", {CUDNN: GOOD + bytes(10)})
@@ -188,23 +182,31 @@ def test_hostile_record(world: World) -> None:
     assert [path for _, path in damaged(world)] == ["torch/lib/\\udcff\\udcfe.so", "torch/readme.so.txt"]
 
 
-def test_without_record_nothing_is_claimed(world: World) -> None:
-    folder = world.install("torch", "2.9.0", {"torch/lib/libtorch.so": GOOD})
-    (world.root / folder.lstrip("/") / "RECORD").unlink()
-    world.file(f"{SITE}/torch/lib/libtorch.so", b"")
+@pytest.mark.parametrize(
+    ("name", "listed", "told"),
+    [("numpy", True, True), ("sympy", True, True), ("lxml", True, False), ("torch", False, False)],
+)
+def test_what_the_stack_stands_on_is_looked_at_and_what_has_a_list(
+    world: World, name: str, listed: bool, told: bool
+) -> None:
+    world.install("torch", "2.6.0", {"torch/core.so": GOOD}, requires=("sympy",))
+    if name != "torch":
+        world.install(name, "2.0", {f"{name}/core.so": GOOD})
+    if not listed:
+        (world.root / f"{SITE}/torch-2.6.0.dist-info/RECORD".lstrip("/")).unlink()
+    world.file(f"{SITE}/{name}/core.so", b"")
+    assert damaged(world) == ([("empty", f"{name}/core.so")] if told else [])
+
+
+ARM = shared_object(machine=183)
+
+
+@pytest.mark.parametrize("came, now", [(GOOD, GOOD + b"signature"), (ARM, ARM)], ids=["signed", "tools for two"])
+def test_what_is_no_damage(world: World, came: bytes, now: bytes) -> None:
+    """Something behind a whole library, and tools for two machines in one package."""
+    world.install("nvidia-sanitizer", "1.0", {"nvidia/x/liba.so": GOOD, "nvidia/x/libb.so": came})
+    world.file(f"{SITE}/nvidia/x/libb.so", now)
     assert damaged(world) == []
-
-
-def test_other_distributions_are_left_alone(world: World) -> None:
-    world.install("lxml", "5.0", {"lxml/etree.so": GOOD})
-    world.file(f"{SITE}/lxml/etree.so", b"")
-    assert damaged(world) == []
-
-
-def test_what_the_frameworks_stand_on_is_looked_at(world: World) -> None:
-    world.install("numpy", "2.0", {"numpy/core.so": GOOD})
-    world.file(f"{SITE}/numpy/core.so", b"")
-    assert damaged(world) == [("empty", "numpy/core.so")]
 
 
 @pytest.mark.parametrize("stale, real", [("8.9.7", "9.1.0"), ("9.1.0", "8.9.7")])
@@ -227,21 +229,6 @@ def test_two_metadata_folders_and_whose_files_are_there(world: World, stale: str
 
 
 # ---------------------------------------------------------------- changed after it was installed
-
-
-def test_a_library_with_something_behind_it_is_whole(world: World) -> None:
-    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
-    world.file(f"{SITE}/{CUDNN}", GOOD + b"signature")
-    assert damaged(world) == []
-
-
-def test_what_the_stack_asks_for_is_looked_at_too(world: World) -> None:
-    world.install("torch", "2.6.0", {"torch/__init__.py": "x = 1\n"}, requires=("sympy",))
-    world.install("sympy", "1.13.1", {"sympy/__init__.py": "x = 1\n"})
-    world.install("nobody", "1.0", {"nobody/__init__.py": "x = 1\n"})
-    for name in ("sympy", "nobody"):
-        (world.root / f"{SITE}/{name}/__init__.py".lstrip("/")).unlink()
-    assert damaged(world) == [("missing", "sympy/__init__.py")]
 
 
 def test_a_library_whose_table_for_the_loader_is_gone(world: World) -> None:

@@ -37,7 +37,9 @@ PLACES = {
         {"/usr/lib/nvidia-cuda-toolkit": ("distribution", "12.2")},
     ),
     "an empty folder that was left": ({"/usr/local/cuda-11.8/extras/README": ""}, [], {}),
-    "conda, by its packages": ({"/conda/conda-meta/cuda-version-12.4-h3060b56_3.json": "{}"}, [], {"/conda": ("conda", "12.4")}),
+    "conda, by its packages": (
+        {"/conda/conda-meta/cuda-version-12.4-h3060b56_3.json": "{}"}, [], {"/conda": ("conda", "12.4")}
+    ),
     "wheels in both layouts": (
         {PTXAS: "", f"{CU13}/include/cuda_runtime_api.h": "#define CUDART_VERSION  13020\n"},
         [NVCC_12],
