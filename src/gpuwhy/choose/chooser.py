@@ -17,13 +17,13 @@ from gpuwhy.choose.verdicts import allows, drives, how_it_runs, least_driver, pa
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least, major_minor
 from gpuwhy.knowledge import torch_builds
-from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.flaws import flaw as flaw_of
 from gpuwhy.knowledge.floors import Floor, floors, notes
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.needs import Need, caps, caps_to_compile, limits
 from gpuwhy.knowledge.pairs import stated
+from gpuwhy.knowledge.packages import flavour
 from gpuwhy.knowledge.releases import evidence_of
 
 _CUDA_13 = "580"

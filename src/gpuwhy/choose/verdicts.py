@@ -16,10 +16,10 @@ from gpuwhy.choose.names import NAMES
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.drivers import NEWEST_MINOR, cuda_of_driver, floor
-from gpuwhy.knowledge.flavours import compiles_at_run_time
 from gpuwhy.knowledge.flaws import flaw as flaw_of
 from gpuwhy.knowledge.flaws import flawed_on, ptx_trouble
 from gpuwhy.knowledge.floors import floors
+from gpuwhy.knowledge.packages import compiles_at_run_time
 from gpuwhy.knowledge.platforms import dropped
 from gpuwhy.knowledge.releases import Release, has_python
 

@@ -8,8 +8,8 @@ import msgspec
 
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least, major_minor, numbers
-from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.libraries import parse
+from gpuwhy.knowledge.packages import flavour
 
 PRELOADS = {"onnxruntime": "onnxruntime.preload_dlls()"}
 """Frameworks that find libraries in their own environment only after this call, or an import."""

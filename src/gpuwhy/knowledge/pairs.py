@@ -12,7 +12,7 @@ import msgspec
 
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least, major_minor
-from gpuwhy.knowledge import flavours, tables
+from gpuwhy.knowledge import packages, tables
 
 STATED = tables.source(
     "METADATA of the published wheels", "knowledge/data/stated.json, by tools/harvest/stated.py"
@@ -131,8 +131,8 @@ def allows(wish: str, version: str) -> bool:
 @cache
 def providers(name: str) -> frozenset[str]:
     """The distributions that answer for a requirement: tensorflow-cpu is a tensorflow."""
-    own = flavours.flavour(name)
-    same = (other for other, one in flavours.ALL.items() if own and one.module == own.module)
+    own = packages.flavour(name)
+    same = (other for other, one in packages.ALL.items() if own and one.module == own.module)
     return frozenset({name, *same})
 
 

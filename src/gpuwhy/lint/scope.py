@@ -10,8 +10,8 @@ from functools import cached_property
 from packaging.version import Version
 
 from gpuwhy.knowledge import asked, images, releases
-from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.guests import is_guest
+from gpuwhy.knowledge.packages import flavour, library_wheel
 from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.repository import Repository
 from gpuwhy.lint.rules import names, pattern

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, absent, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.variables import Fault, PathProblem, Problem, SetAtStart, Variable
-from gpuwhy.knowledge.variables import CONTAINER_FOLDERS, FOREIGN, is_private, steers
+from gpuwhy.knowledge.settings import CONTAINER_FOLDERS, FOREIGN, is_private, steers
 from gpuwhy.look.files import exists
 from gpuwhy.look.installs.startup import presets
 from gpuwhy.look.look import Options, is_windows

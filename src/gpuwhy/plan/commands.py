@@ -11,8 +11,8 @@ import msgspec
 
 from gpuwhy.choose import Choice, Pick
 from gpuwhy.facts.version import major_minor, numbers
-from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.needs import split
+from gpuwhy.knowledge.packages import flavour
 from gpuwhy.knowledge.toolkits import (
     ARCHIVE,
     CUDNN_ARCHIVE,

@@ -14,8 +14,8 @@ from gpuwhy.facts.loads import Extension
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge.archs import MATRIX, archs, first_toolkit, last_toolkit, runs_on
 from gpuwhy.knowledge.cudnn_rules import oldest_gpu, told_by
-from gpuwhy.knowledge.flavours import MAIN, compiles_at_run_time, flavour, is_follower
 from gpuwhy.knowledge.installs import gpu_flavour
+from gpuwhy.knowledge.packages import MAIN, compiles_at_run_time, flavour, is_follower
 from gpuwhy.knowledge.platforms import Dropped, dropped
 from gpuwhy.knowledge.releases import find
 from gpuwhy.signs import needed

@@ -8,9 +8,9 @@ from gpuwhy.facts.finding import Evidence, Finding, Weight, saw
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.drivers import Floor, cuda_of_driver, floor, packaged, runs
-from gpuwhy.knowledge.flavours import is_follower
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.images import RULES, consumer, first_wish, met
+from gpuwhy.knowledge.packages import is_follower
 from gpuwhy.signs.case import Case, against, proof, rows, strong
 from gpuwhy.signs.expect import offline
 from gpuwhy.signs.words import table

@@ -13,9 +13,9 @@ from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.imports import Ended
 from gpuwhy.facts.installs import Basis, Conflict, Contradiction, Shadow, Share
 from gpuwhy.facts.version import major_minor, numbers
-from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_flavour, wheel_of
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
+from gpuwhy.knowledge.packages import flavour, library_wheel
 from gpuwhy.knowledge.pairs import allows, plugin_left_aside, refusal
 from gpuwhy.signs.case import Case, Row, against, noted, otherwise, proof, rows, slows, strong, weak
 from gpuwhy.signs.expect import gpu_present, installed

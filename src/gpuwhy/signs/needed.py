@@ -14,8 +14,8 @@ from gpuwhy.facts.loads import Fate, LoadedLibrary, LoadTree, MissingLibrary, Ne
 from gpuwhy.facts.record import Owner
 from gpuwhy.facts.variables import SetAtStart
 from gpuwhy.facts.version import major_minor, numbers
-from gpuwhy.knowledge.flavours import is_follower, library_wheel
 from gpuwhy.knowledge.libraries import is_cudnn, parse, stem
+from gpuwhy.knowledge.packages import is_follower, library_wheel
 from gpuwhy.signs.case import Case, against
 from gpuwhy.signs.driver_library import how
 from gpuwhy.signs.expect import LINKED, gpu_claimed, gpu_present, installed

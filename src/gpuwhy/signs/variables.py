@@ -10,7 +10,7 @@ from gpuwhy.facts.fact import Absent, Source, value_or
 from gpuwhy.facts.finding import Evidence, Finding, know, saw
 from gpuwhy.facts.installs import StartProblem
 from gpuwhy.facts.variables import Fault, Variable
-from gpuwhy.knowledge.variables import WRITTEN
+from gpuwhy.knowledge.settings import WRITTEN
 from gpuwhy.signs import paths
 from gpuwhy.signs.case import Case, Row, against, noted, prevents_start, proof, rows, slows, strong
 from gpuwhy.signs.devices import VISIBLE

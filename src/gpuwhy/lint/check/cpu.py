@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import archs, drivers, images
-from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import gpu_requirement
+from gpuwhy.knowledge.packages import flavour
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.files import keeps_conda
 from gpuwhy.lint.mistakes import Mistake, Place

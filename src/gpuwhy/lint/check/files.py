@@ -10,8 +10,13 @@ from typing import NamedTuple
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import packages
-from gpuwhy.knowledge.flavours import Flavour, flavour, library_wheel
-from gpuwhy.knowledge.packages import ONNX_BROUGHT, brings_onnxruntime
+from gpuwhy.knowledge.packages import (
+    ONNX_BROUGHT,
+    Flavour,
+    brings_onnxruntime,
+    flavour,
+    library_wheel,
+)
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.pairs import MANY
 from gpuwhy.lint.mistakes import Mistake

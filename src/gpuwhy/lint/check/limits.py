@@ -215,7 +215,7 @@ def _mkl_comes(scope: Scope, need: Need) -> bool:
     own = ("defaults", "anaconda", "main", "pkgs/main")
     first = next((one for one in channels if one in ("pytorch", "conda-forge", *own)), "")
     forge = next((one for one in channels if one in ("conda-forge", *own)), "") == "conda-forge"
-    forge = forge or any("forge" in one.text.lower() for one in scope.environment.commands)
+    forge = forge or any("forge" in run.text.lower() for run in scope.environment.commands)
     of_pytorch = pin.channel == "pytorch" or (not pin.build and first == "pytorch")
     built = bool(re.match(r"py3\.\d+_(cuda|cpu)", pin.build))
     return (of_pytorch or built) and forge and len(scope.pins) < 60

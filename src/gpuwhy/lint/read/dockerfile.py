@@ -29,6 +29,11 @@ class Instruction(NamedTuple):
     text: str
     line: int
 
+    @property
+    def words(self) -> list[str]:
+        """What stands behind the keyword, at its spaces."""
+        return self.text.split()
+
 
 def read(
     path: str, text: str, arguments: Mapping[str, str] | None = None, target: str = ""
@@ -146,7 +151,7 @@ class _Stages:
         return self.sheet.environments[-1]
 
     def _from(self, one: Instruction) -> None:
-        words = [word for word in one.text.split() if not word.startswith("--")]
+        words = [word for word in one.words if not word.startswith("--")]
         if not words:
             raise BadFileError(one.line, "FROM names no image")
         text = shell.expand(words[0], self.arguments).strip("\"'")
@@ -195,7 +200,7 @@ class _Stages:
             installs.take(self.stage, command)
 
     def _copy(self, one: Instruction) -> None:
-        words = shell.expand(one.text, self.known).split()
+        words = one._replace(text=shell.expand(one.text, self.known)).words
         paths = [word.strip("[]\",'") for word in words if not word.startswith("--")]
         found = re.search(r"--from=(\S+)", one.text)
         origin = self.names.get(found[1].lower()) if found else None

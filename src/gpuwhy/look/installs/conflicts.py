@@ -57,7 +57,7 @@ def conflicts(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Co
 
 def _claims(one: Package, ends: tuple[str, ...]) -> Iterator[tuple[str, Claim]]:
     """Its libraries, and the file that its import begins with: what two flavours always share."""
-    from gpuwhy.knowledge.flavours import flavour
+    from gpuwhy.knowledge.packages import flavour
 
     kind = flavour(one.name)
     first = one.files.find(f"{kind.module}/__init__.py") if kind else None

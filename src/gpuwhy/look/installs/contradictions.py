@@ -17,7 +17,7 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Basis, Contradiction
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import pairs, tried
-from gpuwhy.knowledge.flavours import MAIN, flavour
+from gpuwhy.knowledge.packages import MAIN, flavour
 from gpuwhy.look.environment.packages import gpu_related
 from gpuwhy.look.environment.python import on_the_path
 from gpuwhy.look.files import environ, exists, lines

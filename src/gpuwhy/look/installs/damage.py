@@ -100,7 +100,7 @@ def _by_all_claimants(among: Sequence[Package], found: list[Damage]) -> Iterator
 
 def _first_module(one: Package) -> str:
     """The module that a package of the GPU stack is imported as; "" for others."""
-    from gpuwhy.knowledge.flavours import flavour
+    from gpuwhy.knowledge.packages import flavour
 
     if kind := flavour(one.name):
         return kind.module
