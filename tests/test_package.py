@@ -33,10 +33,11 @@ def test_import_loads_nothing_heavy():
 
 
 def test_version_loads_nothing_heavy():
-    names, printed = loaded_after(
-        "import runpy, sys\nsys.argv = ['gpuwhy', '--version']\nrunpy.run_module('gpuwhy', run_name='__main__')"
-    )
-    assert printed.strip() == f"gpuwhy {__version__}"
+    asked = [sys.executable, "-I", "-X", "importtime", "-m", "gpuwhy", "--version"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"gpuwhy {__version__}"
+    names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "gpuwhy" in names
     assert names & {"msgspec", "pynvml", "argparse"} == set()
 
 

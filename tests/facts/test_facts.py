@@ -12,7 +12,7 @@ from gpuwhy.facts import environment, imports, installs, libraries, loads
 from gpuwhy.facts.environment import Environment, FileRow, Files, Package, Python
 from gpuwhy.facts.fact import NOT_OBSERVED, Absent, Source, Undetermined, Unknown, known
 from gpuwhy.facts.facts import Facts, dump, load
-from gpuwhy.facts.record import Owner
+from gpuwhy.facts.fact import Owner
 from gpuwhy.facts.variables import Variable, Variables
 
 SUBJECTS = (

@@ -8,7 +8,7 @@ import pytest
 
 from gpuwhy.facts.fact import Unknown, known
 from gpuwhy.facts.libraries import Flaw, Libraries, LibraryCopy
-from gpuwhy.facts.record import Owner
+from gpuwhy.facts.fact import Owner
 from gpuwhy.look.look import Options
 from gpuwhy.look.libraries import examine, libraries
 from gpuwhy.machine.machine import Stat

@@ -385,7 +385,7 @@ def test_a_hard_limit_is_known():
 
 def test_how_long_it_hung_is_counted_until_its_last_words(tmp_path, monkeypatch):
     """It prints a traceback because somebody ends it; py-spy is named where it is installed."""
-    from gpuwhy.run.circumstances import circumstances
+    from gpuwhy.run.around import circumstances
     from gpuwhy.run.observed import observed
     from gpuwhy.run.ring import Ring
     from gpuwhy.run.sampler import Samples

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from gpuwhy.run.child import Ended
-from gpuwhy.run.circumstances import own_rank
+from gpuwhy.run.around import own_rank
 from gpuwhy.run.sampler import Samples
 from gpuwhy.run.written import elsewhere, first_rank, of_first_rank
 

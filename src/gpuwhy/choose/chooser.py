@@ -22,8 +22,8 @@ from gpuwhy.knowledge.floors import Floor, floors, notes
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.needs import Need, caps, caps_to_compile, limits
-from gpuwhy.knowledge.pairs import stated
 from gpuwhy.knowledge.packages import flavour
+from gpuwhy.knowledge.pairs import stated
 from gpuwhy.knowledge.releases import evidence_of
 
 _CUDA_13 = "580"

@@ -139,7 +139,7 @@ def _print(options: argparse.Namespace, after: Watched) -> None:
     """The report in one write, so that several ranks do not mix; each line with the rank."""
     from gpuwhy.answer import blocks, markdown
     from gpuwhy.cli.terminal import write
-    from gpuwhy.run.circumstances import circumstances, own_rank
+    from gpuwhy.run.around import circumstances, own_rank
 
     if options.markdown:
         document = blocks.document(output.shareable(after.answer), 1)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Literal
 
-from gpuwhy.facts.fact import NOT_OBSERVED, Fact
-from gpuwhy.facts.record import Record
+from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Record
 
 ComputeMode = Literal["default", "exclusive_process", "prohibited", "exclusive_thread"]
 ProcessState = Literal["running", "sleeping", "zombie", "stopped", "gone"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.facts.fact import NOT_OBSERVED, Fact
-from gpuwhy.facts.record import Record
+from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Record
 
 
 class DeviceNode(Record, frozen=True):

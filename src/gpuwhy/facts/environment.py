@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Known
-from gpuwhy.facts.record import Owner, Record
+from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Known, Owner, Record
 
 PythonKind = Literal["venv", "conda", "system", "pyenv", "store", "embedded", "other"]
 ChosenBy = Literal[

@@ -9,13 +9,13 @@ import msgspec
 from gpuwhy.facts.devices import Devices
 from gpuwhy.facts.driver import Driver
 from gpuwhy.facts.environment import Environment, Files
+from gpuwhy.facts.fact import Record
 from gpuwhy.facts.frameworks import Frameworks
 from gpuwhy.facts.imports import Imports
 from gpuwhy.facts.installs import Installs
 from gpuwhy.facts.libraries import Libraries
 from gpuwhy.facts.loads import Loads
 from gpuwhy.facts.probe import Probe
-from gpuwhy.facts.record import Record
 from gpuwhy.facts.run import Run
 from gpuwhy.facts.system import System
 from gpuwhy.facts.variables import Variables

@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Literal
 
-from gpuwhy.facts.fact import NOT_OBSERVED, Fact
-from gpuwhy.facts.record import Record
+from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Record
 
 TriedKind = Literal["import", "compute", "open", "run"]
 """What was done: a module imported, a small sum on the CPU, libraries opened, a program started."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Literal
 
-from gpuwhy.facts.fact import NOT_OBSERVED, Fact
-from gpuwhy.facts.record import Owner, Record
+from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Owner, Record
 
 
 class DamageKind(Enum):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Literal
 
-from gpuwhy.facts.fact import NOT_OBSERVED, Fact
+from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Owner, Record
 from gpuwhy.facts.libraries import Flaw
-from gpuwhy.facts.record import Owner, Record
 
 
 class Rule(Enum):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gpuwhy.facts.fact import NOT_OBSERVED, Fact
+from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Record
 from gpuwhy.facts.loads import Found
-from gpuwhy.facts.record import Record
 
 StageOutcome = Literal["passed", "failed", "crashed", "hung", "skipped"]
 

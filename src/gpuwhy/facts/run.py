@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Known
-from gpuwhy.facts.record import Record
+from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Known, Record
 from gpuwhy.facts.system import KernelLine
 
 

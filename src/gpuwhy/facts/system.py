@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gpuwhy.facts.fact import NOT_OBSERVED, Fact
-from gpuwhy.facts.record import Record
+from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Record
 
 KernelEvent = Literal["", "killed for memory", "fell off the bus", "stopped a program"]
 """What a kernel log line states; the last is an Xid that a program caused itself."""

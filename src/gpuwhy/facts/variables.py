@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Literal
 
-from gpuwhy.facts.fact import NOT_OBSERVED, Absent, Fact, Known, Source, known
-from gpuwhy.facts.record import Record
+from gpuwhy.facts.fact import NOT_OBSERVED, Absent, Fact, Known, Record, Source, known
 
 
 class PathProblem(Enum):

@@ -16,8 +16,17 @@ from gpuwhy.advise.remedy import Action, Install, Remove
 from gpuwhy.advise.shell import quoted
 from gpuwhy.answer.answer import Answer
 from gpuwhy.facts.facts import Facts
-from gpuwhy.fix.copying import Copy, copied, free_name, held, sweep
-from gpuwhy.fix.environment import Environment, RefusedError, environment, lock_file
+from gpuwhy.fix.copying import (
+    Copy,
+    Environment,
+    RefusedError,
+    copied,
+    environment,
+    free_name,
+    held,
+    lock_file,
+    sweep,
+)
 from gpuwhy.fix.installer import FailedError, Installer, Say
 from gpuwhy.fix.outcome import Outcome, Seen, changed, compare, look_of
 from gpuwhy.fix.steps import Step

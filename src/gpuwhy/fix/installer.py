@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gpuwhy.advise.remedy import Action, Install, Remove
 from gpuwhy.advise.shell import quoted
-from gpuwhy.fix.environment import RefusedError
+from gpuwhy.fix.copying import RefusedError
 from gpuwhy.machine.process import Limits, child_command, collect
 
 Say = Callable[[str], None]

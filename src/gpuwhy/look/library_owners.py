@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpuwhy.facts.environment import FileRow, Package
-from gpuwhy.facts.fact import Fact, Known, Unknown, known, value_or
+from gpuwhy.facts.fact import Fact, Known, Owner, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.record import Owner
 from gpuwhy.facts.version import numbers
 from gpuwhy.look.toolkits import conda_packages, conda_prefix
 from gpuwhy.machine.machine import Machine

@@ -14,7 +14,7 @@ from gpuwhy.knowledge.settings import CONTAINER_FOLDERS, FOREIGN, is_private, st
 from gpuwhy.look.files import exists
 from gpuwhy.look.installs.startup import presets
 from gpuwhy.look.look import Options, is_windows
-from gpuwhy.look.windows_paths import expanded, is_whole, tidy
+from gpuwhy.look.windows import expanded, is_whole, tidy
 from gpuwhy.machine.machine import Machine, printable
 
 _LONGEST = 4096

@@ -11,9 +11,7 @@ import msgspec
 
 from gpuwhy.choose import Choice, Pick
 from gpuwhy.facts.version import major_minor, numbers
-from gpuwhy.knowledge.needs import split
-from gpuwhy.knowledge.packages import flavour
-from gpuwhy.knowledge.toolkits import (
+from gpuwhy.knowledge.archs import (
     ARCHIVE,
     CUDNN_ARCHIVE,
     Parts,
@@ -21,6 +19,8 @@ from gpuwhy.knowledge.toolkits import (
     runfile,
     tensorflow_image,
 )
+from gpuwhy.knowledge.needs import split
+from gpuwhy.knowledge.packages import flavour
 from gpuwhy.knowledge.torch_builds import OLD_LIST, in_old_list, index_of
 
 _REPOSITORY = "from NVIDIA's repository for Ubuntu, which must be set up first"

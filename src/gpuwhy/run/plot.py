@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.run import GpuUse, Moment, Run
-from gpuwhy.run.circumstances import gib
+from gpuwhy.run.around import gib
 from gpuwhy.run.judge import how_it_ended
 
 WIDTH, PANEL, LEFT, RIGHT, TOP, BOTTOM = 720, 220, 84, 16, 44, 40

@@ -19,11 +19,21 @@ from gpuwhy.knowledge.packages import MAIN, compiles_at_run_time, flavour, is_fo
 from gpuwhy.knowledge.platforms import Dropped, dropped
 from gpuwhy.knowledge.releases import find
 from gpuwhy.signs import needed
-from gpuwhy.signs.case import Case, against, proof, rows, slows, strong, weak
+from gpuwhy.signs.case import (
+    Case,
+    against,
+    base_name,
+    proof,
+    release,
+    rows,
+    slows,
+    strong,
+    table,
+    weak,
+)
 from gpuwhy.signs.expect import gpu_present, installed, is_image, offline
 from gpuwhy.signs.imports import cause_of, failed
 from gpuwhy.signs.installs import borrowed, flavour_conflicts
-from gpuwhy.signs.words import base_name, release, table
 
 # ---------------------------------------------------------------- framework.cpu_only
 

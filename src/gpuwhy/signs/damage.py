@@ -16,10 +16,19 @@ from gpuwhy.facts.libraries import Flaw, LibraryCopy
 from gpuwhy.knowledge.libraries import opened_later
 from gpuwhy.signs import case as of
 from gpuwhy.signs.builds import for_other_python
-from gpuwhy.signs.case import Case, Row, noted, prevents_start, proof, rows, slows, strong
+from gpuwhy.signs.case import (
+    Case,
+    Row,
+    base_name,
+    noted,
+    prevents_start,
+    proof,
+    rows,
+    slows,
+    strong,
+)
 from gpuwhy.signs.expect import installed, offline
 from gpuwhy.signs.needed import copies_of, flawed
-from gpuwhy.signs.words import base_name
 
 _CERTAIN = MISFITS | {
     *(DamageKind.MISSING, DamageKind.EMPTY, DamageKind.TRUNCATED, DamageKind.NOT_A_LIBRARY),

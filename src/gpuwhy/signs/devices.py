@@ -9,9 +9,20 @@ from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.system import KernelLine
 from gpuwhy.facts.variables import Variable
 from gpuwhy.knowledge.codes import xid_row
-from gpuwhy.signs.case import Case, against, otherwise, proof, rows, slows, strong, sure, weak
+from gpuwhy.signs.case import (
+    Case,
+    against,
+    and_more,
+    otherwise,
+    proof,
+    rows,
+    slows,
+    strong,
+    sure,
+    table,
+    weak,
+)
 from gpuwhy.signs.expect import gpu_present, installed, offline, on_other_gpu
-from gpuwhy.signs.words import and_more, table
 
 GIB = 1 << 30
 _DAY = 86400.0

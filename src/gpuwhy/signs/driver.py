@@ -9,10 +9,9 @@ from gpuwhy.facts.loads import DriverLibrary, Rule
 from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.signs import driver_library as libraries
-from gpuwhy.signs.case import Case, against, proof, rows, slows, strong, sure, weak
+from gpuwhy.signs.case import Case, against, proof, release, rows, slows, strong, sure, weak
 from gpuwhy.signs.driver_library import UNLESS, depends_on_start, how, saw_copy, selected
 from gpuwhy.signs.expect import gpu_present, installed, is_image, offline
-from gpuwhy.signs.words import release
 
 _RULES = Source("know", "NVIDIA CUDA compatibility guide", "forward compatibility")
 _SEEN_803 = Source("know", "an H200, 2026-11-15", "tests/hosts/h200-compat-first.json")

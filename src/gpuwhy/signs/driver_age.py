@@ -11,9 +11,8 @@ from gpuwhy.knowledge.drivers import Floor, cuda_of_driver, floor, packaged, run
 from gpuwhy.knowledge.gpus import segment
 from gpuwhy.knowledge.images import RULES, consumer, first_wish, met
 from gpuwhy.knowledge.packages import is_follower
-from gpuwhy.signs.case import Case, against, proof, rows, strong
+from gpuwhy.signs.case import Case, against, proof, rows, strong, table
 from gpuwhy.signs.expect import offline
-from gpuwhy.signs.words import table
 
 _REQUIRE = "NVIDIA_REQUIRE_CUDA"
 

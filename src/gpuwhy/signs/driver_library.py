@@ -8,9 +8,8 @@ from gpuwhy.facts.fact import Fact, Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.loads import DriverLibrary, Found, LoadedLibrary, Rule
-from gpuwhy.signs.case import against
+from gpuwhy.signs.case import against, base_name, release
 from gpuwhy.signs.expect import installed, offline
-from gpuwhy.signs.words import base_name, release
 
 UNLESS = (
     "; NVIDIA's container runtime runs ldconfig at the start, today's releases with the driver's "

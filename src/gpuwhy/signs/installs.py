@@ -17,9 +17,22 @@ from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_flavour, wheel_of
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
 from gpuwhy.knowledge.packages import flavour, library_wheel
 from gpuwhy.knowledge.pairs import allows, plugin_left_aside, refusal
-from gpuwhy.signs.case import Case, Row, against, noted, otherwise, proof, rows, slows, strong, weak
+from gpuwhy.signs.case import (
+    Case,
+    Row,
+    against,
+    and_more,
+    noted,
+    otherwise,
+    proof,
+    release,
+    rows,
+    slows,
+    strong,
+    table,
+    weak,
+)
 from gpuwhy.signs.expect import gpu_present, installed
-from gpuwhy.signs.words import and_more, release, table
 
 # ---------------------------------------------------------------- install.conflict
 

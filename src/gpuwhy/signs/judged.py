@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from gpuwhy.facts.fact import Known, Undetermined, Unknown
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Effect, Finding, Weight
-from gpuwhy.signs.case import Case, Row
+from gpuwhy.signs.case import Case, Row, release
 from gpuwhy.signs.expect import lacks_gpu
-from gpuwhy.signs.words import release
 
 _FROM_BELOW = (
     *("devices", "driver", "driver_nodes", "driver_age", "containers", "variables", "paths"),

@@ -19,11 +19,24 @@ from gpuwhy.knowledge.installs import PRELOADS, preload_call
 from gpuwhy.knowledge.libraries import cuda_of, is_cudnn
 from gpuwhy.knowledge.platforms import ZLIB, ZLIB_DLL
 from gpuwhy.signs import needed
-from gpuwhy.signs.case import Case, Row, Sign, against, proof, rows, slows, strong, sure, weak
+from gpuwhy.signs.case import (
+    Case,
+    Row,
+    Sign,
+    against,
+    and_more,
+    base_name,
+    proof,
+    rows,
+    slows,
+    strong,
+    sure,
+    table,
+    weak,
+)
 from gpuwhy.signs.driver_library import how
 from gpuwhy.signs.expect import LINKED, installed, is_image
 from gpuwhy.signs.needed import copies_of, lost, saw_file, saw_loaded, saw_lost, saw_search
-from gpuwhy.signs.words import and_more, base_name, table
 
 # ---------------------------------------------------------------- libraries that are not found
 

@@ -7,9 +7,8 @@ from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.installs import DamageKind
 from gpuwhy.facts.run import Place
 from gpuwhy.facts.system import KernelLine
-from gpuwhy.signs.case import Case, Row, against, proof, rows, slows, strong, sure, weak
+from gpuwhy.signs.case import Case, Row, against, proof, rows, size, slows, strong, sure, weak
 from gpuwhy.signs.expect import gpu_present
-from gpuwhy.signs.words import size
 
 GB = 1_000_000_000
 _ADDRESSES = 32 * GB

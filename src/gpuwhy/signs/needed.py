@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from gpuwhy.facts.fact import Absent, Known, Source, Unknown, value_or
+from gpuwhy.facts.fact import Absent, Known, Owner, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.installs import MISFITS, Damage, DamageKind
 from gpuwhy.facts.libraries import Flaw, LibraryCopy
 from gpuwhy.facts.loads import Fate, LoadedLibrary, LoadTree, MissingLibrary, NeededLibrary, Outcome
-from gpuwhy.facts.record import Owner
 from gpuwhy.facts.variables import SetAtStart
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.libraries import is_cudnn, parse, stem
 from gpuwhy.knowledge.packages import is_follower, library_wheel
-from gpuwhy.signs.case import Case, against
+from gpuwhy.signs.case import Case, against, base_name
 from gpuwhy.signs.driver_library import how
 from gpuwhy.signs.expect import LINKED, gpu_claimed, gpu_present, installed
-from gpuwhy.signs.words import base_name
 
 Pick = Callable[[NeededLibrary], bool]
 SEARCHED = "LD_LIBRARY_PATH"

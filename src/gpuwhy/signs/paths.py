@@ -12,10 +12,20 @@ from gpuwhy.facts.loads import Fate, Found, MissingLibrary, NeededLibrary, OldRu
 from gpuwhy.facts.variables import PathProblem
 from gpuwhy.facts.version import major_minor
 from gpuwhy.signs import needed
-from gpuwhy.signs.case import Case, Row, prevents_start, proof, rows, slows, strong, sure
+from gpuwhy.signs.case import (
+    Case,
+    Row,
+    and_more,
+    base_name,
+    prevents_start,
+    proof,
+    rows,
+    slows,
+    strong,
+    sure,
+)
 from gpuwhy.signs.expect import is_image
 from gpuwhy.signs.needed import anything, is_taken, lost, saw_file, usable
-from gpuwhy.signs.words import and_more, base_name
 
 PRELOAD_FILE = "/etc/ld.so.preload"
 _OWN_LIBRARIES = {

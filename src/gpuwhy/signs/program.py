@@ -12,14 +12,13 @@ from gpuwhy.facts.probe import Stage
 from gpuwhy.facts.run import GpuUse
 from gpuwhy.knowledge.gpus import FAR_BELOW, slowest
 from gpuwhy.knowledge.platforms import is_visual_c
-from gpuwhy.signs.case import Case, against, proof, rows, slows, strong, weak
+from gpuwhy.signs.case import Case, against, proof, release, rows, slows, strong, table, weak
 from gpuwhy.signs.damage import source_gone
 from gpuwhy.signs.devices import GIB
 from gpuwhy.signs.driver_library import selected
 from gpuwhy.signs.expect import installed, offline
 from gpuwhy.signs.imports import cause_of, failed
 from gpuwhy.signs.paths import first_by, said_old
-from gpuwhy.signs.words import release, table
 
 _SEEN = 5.0
 _GRABS = ("tensorflow", "jax")

@@ -12,10 +12,20 @@ from gpuwhy.facts.installs import StartProblem
 from gpuwhy.facts.variables import Fault, Variable
 from gpuwhy.knowledge.settings import WRITTEN
 from gpuwhy.signs import paths
-from gpuwhy.signs.case import Case, Row, against, noted, prevents_start, proof, rows, slows, strong
+from gpuwhy.signs.case import (
+    Case,
+    Row,
+    against,
+    base_name,
+    noted,
+    prevents_start,
+    proof,
+    rows,
+    slows,
+    strong,
+)
 from gpuwhy.signs.devices import VISIBLE
 from gpuwhy.signs.expect import gpu_present, installed
-from gpuwhy.signs.words import base_name
 
 _MOST = 12
 _OF_THE_GPU = (

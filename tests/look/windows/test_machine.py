@@ -6,7 +6,7 @@ import pytest
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.record import Owner
+from gpuwhy.facts.fact import Owner
 from gpuwhy.look.look import Options, look
 from gpuwhy.look.windows import _CLASS as CLASS
 from gpuwhy.look.windows import _PCI as BUS

@@ -29,7 +29,7 @@ from gpuwhy.look.environment.python import (
 )
 from gpuwhy.look.files import exists, names
 from gpuwhy.look.look import Options
-from gpuwhy.look.windows_paths import environ, folders, is_whole, path_folders, tidy
+from gpuwhy.look.windows import environ, folders, is_whole, path_folders, tidy
 from gpuwhy.machine.machine import Machine
 
 _STORE_PACKAGE = r"(?i)PythonSoftwareFoundation\.Python\.(\d+\.\d+)_(?:.*__)?(\w+)"

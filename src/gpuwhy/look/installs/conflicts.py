@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gpuwhy.facts.environment import Package
-from gpuwhy.facts.fact import Fact, Known, Unknown, known, value_or
+from gpuwhy.facts.fact import Fact, Known, Owner, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Conflict, Share
-from gpuwhy.facts.record import Owner
 from gpuwhy.look.environment.packages import gpu_related
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine

@@ -13,10 +13,9 @@ from itertools import islice
 from typing import Literal
 
 from gpuwhy.facts.environment import Package
-from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, known, value_or
+from gpuwhy.facts.fact import Absent, Fact, Known, Owner, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Damage, DamageKind, Part
-from gpuwhy.facts.record import Owner
 from gpuwhy.formats.elf import Elf
 from gpuwhy.look.environment.packages import gpu_related
 from gpuwhy.look.environment.python import on_the_path

@@ -11,9 +11,8 @@ from functools import cache
 from typing import NamedTuple
 
 from gpuwhy.facts.environment import Package
-from gpuwhy.facts.fact import Unknown, value_or
+from gpuwhy.facts.fact import Owner, Unknown, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.record import Owner
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.look.environment.packages import gpu_related, normal
 

@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuwhy.facts.environment import Python
-from gpuwhy.facts.fact import Absent, Fact, absent, known, value_or
+from gpuwhy.facts.fact import Absent, Fact, Owner, absent, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Shadow, ShadowVia
-from gpuwhy.facts.record import Owner
 from gpuwhy.facts.version import major_minor
 from gpuwhy.knowledge.modules import (
     FRAMEWORK_MODULES,
