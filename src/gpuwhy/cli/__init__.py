@@ -73,9 +73,6 @@ def _end_all() -> None:
 
 def _run(argv: list[str]) -> int:
     """Only the module of the command that was asked for is imported."""
-    if argv in (["--version"], ["-V"]):
-        print(f"gpuwhy {__version__}", flush=True)
-        return HEALTHY
     from gpuwhy.cli import parser
     from gpuwhy.cli.table import COMMANDS
 
