@@ -76,6 +76,7 @@ def test_a_remedy_row_can_be_made(cause: str, row: RemedyRow) -> None:
     do = row.do if isinstance(row.do, tuple) else (row.do,)
     plain = [{key: one[key] for key in one} for one in do]
     msgspec.convert(plain, tuple[Action, ...])
+    assert not any("|PACKAGE}" in text for text in strings(plain)), "a package nobody knows"
     asked = {
         name[1]
         for text in strings([row.text, plain, row.worked_if, row.if_not])
