@@ -21,9 +21,6 @@ else:
 ROOT = Path(__file__).parent.parent.parent
 SRC = ROOT / "src" / "gpuwhy"
 HOUSE = tomllib.loads((Path(__file__).parent / "house.toml").read_text(encoding="utf-8"))
-OLD = set(HOUSE["old"])
-SHRINKING = {"knowledge", "cli"}
-"""Old folders that become new in place, module by module."""
 EVERYBODY = {"", "facts", "_version"}
 DOORS = {"cli", "mcp", "api", "__init__", "__main__", "guard", "pytest_plugin"}
 
@@ -97,10 +94,6 @@ def folder_of(name: str) -> str:
     return name.split("/")[0] if "/" in name else "(top)"
 
 
-def is_new(name: str) -> bool:
-    return folder_of(name) not in OLD
-
-
 def lines() -> Counter[str]:
     count: Counter[str] = Counter()
     for name, text in sources().items():
@@ -114,71 +107,38 @@ def test_the_walker_sees_lazy_and_from_imports():
 
 
 def test_every_folder_has_a_place():
-    known = set(HOUSE["lines"]) | OLD
+    known = set(HOUSE["lines"])
     assert {folder_of(name) for name in sources()} <= known
 
 
 def test_folders_import_only_what_the_table_allows():
-    bridges = {name.split(":")[0] for name in HOUSE["bridges"]}
     wrong = [
         str(one)
         for one in imports()
-        if is_new(one.file)
-        and one.folder not in DOORS
+        if one.folder not in DOORS
         and one.within not in EVERYBODY
         and one.within != one.folder
         and one.within not in HOUSE["imports"].get(one.folder, ())
-        and one.file not in bridges
-    ]
-    assert wrong == []
-
-
-def test_new_folders_import_nothing_old():
-    bridges = {name.split(":")[0] for name in HOUSE["bridges"]}
-    wrong = [
-        str(one)
-        for one in imports()
-        if is_new(one.file)
-        and one.within in OLD - SHRINKING - {one.folder}
-        and one.file not in bridges
     ]
     assert wrong == []
 
 
 def test_no_permission_is_idle():
     used = {(one.folder, one.within) for one in imports()}
-    built = {folder_of(name) for name in sources()} - OLD
-    kept = {(a, b) for a, allowed in HOUSE["imports"].items() for b in allowed if a in built}
-    assert {(a, b) for a, b in kept if b in built} - used <= ALLOWED_AHEAD
-
-
-ALLOWED_AHEAD = {  # folders that are being built; empty when version 1.0 is whole
-    (a, b)
-    for a in ("log", "diagnose", "choose", "advise", "ask", "answer", "machine", "look", "loader")
-    for b in HOUSE["lines"]
-}
+    allowed = {(a, b) for a, several in HOUSE["imports"].items() for b in several}
+    assert allowed - used == set()
 
 
 def test_lines_are_within_the_budget():
     count = lines()
-    over = {
-        name: count[name]
-        for name, most in HOUSE["lines"].items()
-        if name not in OLD and count[name] > most
-    }
+    over = {name: count[name] for name, most in HOUSE["lines"].items() if count[name] > most}
     assert over == {}, "subtract first: a new case is a data row"
-
-
-def test_old_folders_only_shrink():
-    count = lines()
-    assert {name: count[name] for name, most in HOUSE["old"].items() if count[name] > most} == {}
 
 
 def test_no_long_lines_and_no_formatting_switched_off():
     wrong = [
         f"{name}:{number}"
         for name, text in sources().items()
-        if is_new(name)
         for number, line in enumerate(text.splitlines(), 1)
         if len(line) > HOUSE["limits"]["columns"] or re.search(r"# fmt: (?:skip|off)", line)
     ]
@@ -210,7 +170,7 @@ def test_only_the_machine_reads_the_world():
     wrong = [
         str(one)
         for one in imports()
-        if is_new(one.file) and one.top in WORLD and one.folder not in WORLDLY
+        if one.top in WORLD and one.folder not in WORLDLY
     ]
     assert wrong == []
 
