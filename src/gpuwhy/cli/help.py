@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import sys
 import textwrap
-from importlib import metadata
 
 from gpuwhy._version import __version__
 from gpuwhy.cli import HEALTHY, UsageError, output, parser, table
@@ -78,6 +76,8 @@ def version(argv: list[str]) -> int:
 
 
 def _about() -> str:
+    import platform
+
     from gpuwhy.knowledge.releases import headers, projects
 
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -99,6 +99,8 @@ def _about() -> str:
 
 
 def _version(name: str) -> str:
+    from importlib import metadata  # every command reads this module, and few ask for versions
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
