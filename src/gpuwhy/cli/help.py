@@ -86,13 +86,11 @@ def _about() -> str:
     if os.path.isfile(f"{os.path.dirname(folder)}/.pyz"):
         kind = "gpuwhy.pyz, unpacked"
     count, newest = sum(one.rows for one in headers()), max(one.newest for one in headers())
-    own = f"{platform.python_implementation()} {platform.python_version()}"
     rows = {
-        "python": f"{own}, {sys.executable}",
+        "python": f"{sys.implementation.name} {platform.python_version()}, {sys.executable}",
         "system": f"{platform.system()} {platform.machine()}, {' '.join(platform.libc_ver())}",
         "installed": f"{folder} ({kind})",
-        "knowledge": f"{count:,} rows of {len(projects())} projects, from files published up to"
-        f" {newest}",
+        "knowledge": f"{count:,} rows of {len(projects())} projects, files up to {newest}",
         "needs": ", ".join(f"{name} {_version(name)}" for name in NEEDED),
     }
     return "".join(f"  {name:<10} {text}\n" for name, text in rows.items())
