@@ -191,3 +191,27 @@ def test_importing_the_package_loads_little(module):
     code = f"import sys, {module}; print(sum(one.startswith('gpuwhy') for one in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 8
+
+
+# ---------------------------------------------------------------- the page that describes it
+
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def test_every_folder_and_noun_of_the_page_exists():
+    assert {one for one in re.findall(r"`([a-z]+)/`", PAGE)} >= {folder_of(n) for n in sources() if "/" in n}
+    nouns = PAGE[PAGE.index("## Nouns") : PAGE.index("## To change")]
+    lost = []
+    for names, homes in re.findall(r"^\| ([A-Z][^|]*) \| ([^|]+) \|", nouns, flags=re.MULTILINE):
+        files = [f"{one}.py" for one in re.findall(r"[a-z_]+/[a-z_]+", homes)]
+        text = "\n".join(sources().get(file, "") for file in files)
+        assert all(file in sources() for file in files), f"{names}: {homes}"
+        named = re.findall(r"\b[A-Z]\w+", names) if files else []
+        lost += [one for one in named if not re.search(rf"^(?:class )?{one}\b", text, re.MULTILINE)]
+    assert lost == []
+
+
+def test_every_file_to_edit_exists():
+    files = re.findall(r"`([\w/]+\.(?:py|toml|jsonl?))`", PAGE[PAGE.index("## To change") :])
+    homes = (SRC, SRC / "knowledge" / "data", ROOT)
+    assert [one for one in files if not any((home / one).exists() for home in homes)] == []
