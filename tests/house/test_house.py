@@ -199,7 +199,7 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
 def test_every_folder_and_noun_of_the_page_exists():
-    assert {one for one in re.findall(r"`([a-z]+)/`", PAGE)} >= {folder_of(n) for n in sources() if "/" in n}
+    assert set(re.findall(r"`([a-z]+)/`", PAGE)) >= {folder_of(n) for n in sources() if "/" in n}
     nouns = PAGE[PAGE.index("## Nouns") : PAGE.index("## To change")]
     lost = []
     for names, homes in re.findall(r"^\| ([A-Z][^|]*) \| ([^|]+) \|", nouns, flags=re.MULTILINE):
