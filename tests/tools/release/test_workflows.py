@@ -38,5 +38,5 @@ def test_the_verbose_version_says_how_old_the_knowledge_is():
     )
     assert done.stdout.startswith(f"gpuwhy {__version__}\n")
     assert re.search(
-        r"knowledge +[\d,]+ rows of \d+ projects, from files published up to 20\d\d-\d\d-\d\d\n", done.stdout
+        r"knowledge +[\d,]+ rows of \d+ projects, files up to 20\d\d-\d\d-\d\d\n", done.stdout
     )
