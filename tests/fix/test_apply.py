@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuwhy.fix.copying import Copy
 from tests.fix.world import World, numpy
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="works on Linux")
@@ -122,6 +123,23 @@ def test_a_killed_call_leaves_the_original_and_is_tidied_up(world: World, number
     done = world.fix("--apply", "--yes")
     assert done.returncode == 0, done.stderr
     assert not (copy / MARK).exists()
+
+
+@pytest.mark.parametrize("call", ["os.open", "fcntl.flock", "os.write"])
+def test_a_copy_that_is_interrupted_while_it_begins_is_given_up(
+    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = Copy(str(tmp_path / "env-gpuwhy"))
+
+    def interrupt(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"gpuwhy.fix.copying.{call}", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        copy.begin()
+    monkeypatch.undo()
+    assert copy.give_up()
+    assert not list(tmp_path.iterdir())
 
 
 def test_it_is_refused_where_it_would_overwrite(world: World) -> None:

@@ -85,6 +85,7 @@ def _in_copy(target: Environment, before: Seen, steps: Sequence[Step], call: Cal
     copy = Copy(folder)
     try:
         call.say(f"copying {target.prefix} to {folder}")
+        copy.begin()
         copied(target.prefix, copy)
         _change(Installer(python, call.environ, call.seconds, call.say, call.installer), steps)
         outcome = _looked_again(outcome, before, python, target.releases, steps, call)

@@ -35,14 +35,18 @@ _CLONE = 0x40049409
 
 
 class Copy:
-    """A folder that is being filled; `finish` or `give_up` ends that."""
+    """A folder that is filled between `begin` and `finish`, or `give_up`."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        os.mkdir(folder)
-        self._lock = os.open(f"{folder}/{MARK}", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644)
-        os.write(self._lock, _WORDS)
+        self._lock = -1
+
+    def begin(self) -> None:
+        """Make the folder, and hold its mark; what interrupts this is followed by `give_up`."""
+        os.mkdir(self.folder)
+        self._lock = os.open(f"{self.folder}/{MARK}", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644)
         _locked(self._lock)
+        os.write(self._lock, _WORDS)
 
     def finish(self) -> None:
         """It is whole and verified."""
@@ -50,9 +54,14 @@ class Copy:
         os.close(self._lock)
 
     def give_up(self) -> bool:
-        """Remove it; whether that worked."""
+        """Remove it; whether that worked. A folder without a mark of ours goes only if empty."""
+        if self._lock < 0 and not _is_left(f"{self.folder}/{MARK}"):
+            with contextlib.suppress(OSError):
+                os.rmdir(self.folder)
+            return not os.path.lexists(self.folder)
         gone = remove(self.folder)
-        os.close(self._lock)
+        if self._lock >= 0:
+            os.close(self._lock)
         return gone
 
 
