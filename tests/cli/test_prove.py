@@ -74,7 +74,6 @@ def test_where_nothing_can_be_changed_the_answer_is_explains(tmp_path):
         tmp_path,
         code,
         "--json",
-        "--no-packages",
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)),
     )
     told = json.loads(done.stdout)

@@ -8,7 +8,6 @@ from gpuwhy.api.text import explain as explained
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.prove import tweaks
 from gpuwhy.prove.endings import said
-from gpuwhy.prove.packages import differences
 from gpuwhy.prove.proof import Plan
 from gpuwhy.prove.tables import causes_of
 from gpuwhy.prove.tweaks import applied, change_of, variables
@@ -117,16 +116,6 @@ def test_what_the_program_now_misses():
         "LD_LIBRARY_PATH"
     }
     assert needed_by("RuntimeError: whatever", all_) == []
-
-
-def test_packages_that_differ_are_likelier_than_those_written_anew():
-    here, fresh = {"numpy": "2.4.0", "torch": "2.1.0", "old": "1"}, {"numpy": "1.26.4", "torch": "2.1.0", "new": "3"}
-    found = {one.id: one for one in differences(here, fresh, {"numpy"})}
-    assert found["package numpy"].text == "with numpy 1.26.4 instead of 2.4.0"
-    assert found["package torch"].causes[0] == "install.corrupted"
-    assert found["package new"].text == "with new 3 installed"
-    assert found["package old"].value == ""
-    assert found["package numpy"].weight > found["package new"].weight > found["package torch"].weight
 
 
 def test_a_remedy_that_sets_what_the_user_set_is_tried_alone():

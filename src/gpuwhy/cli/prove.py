@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 
 from gpuwhy.answer.answer import Answer
@@ -20,14 +20,12 @@ from gpuwhy.cli.run import program
 from gpuwhy.cli.terminal import read_bytes, write
 from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.fix.installer import ELSEWHERE
 from gpuwhy.log.ending import Ending
 from gpuwhy.look.look import Options, look
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.recording import RecordingMachine, read_recording, recorded_machine
 from gpuwhy.machine.redact import of_this_machine
 from gpuwhy.prove import page, tweaks
-from gpuwhy.prove.packages import packages
 from gpuwhy.prove.proof import FRESH, Plan, Tweak
 from gpuwhy.prove.session import Session
 from gpuwhy.prove.weigh import weighed
@@ -62,9 +60,7 @@ def go(options: argparse.Namespace) -> int:
         if options.recording:
             session.given = _given(options.recording)
         if options.may_end:
-            session.more.append(lambda session: _ended(session, options.may_end))
-        if not options.no_packages:
-            session.more.append(world.try_packages)
+            session.last = lambda session: _ended(session, options.may_end)
         with interruptible():
             session.go()
     titles = {cause.id: cause.title for cause in catalogue().causes.values()}
@@ -143,7 +139,6 @@ class World:
         self._plan, self._input, self._python = plan, input_file, python
         self._program = stage.found_program(plan.argv, plan.environ)
         self._watched: Watched | None = None
-        self.copies: Callable[[Sequence[Tweak]], str] | None = None
 
     def run(self, tried: Sequence[Tweak], seconds: float, sampled: bool) -> Ran:
         """One trial; whatever was made for it is gone afterwards."""
@@ -153,21 +148,17 @@ class World:
         wants = hidden or any(FRESH in value for value in environ.values())
         avoid = plan.environ.get("TMPDIR", "/tmp")
         place = stage.fresh_folder(avoid=avoid) if wants else nullcontext("")
-        argv, folder, executable = list(plan.argv), plan.folder, self._program
+        argv, folder = list(plan.argv), plan.folder
         try:
             with place as fresh:
                 environ = stage.filled(environ, FRESH, fresh)
                 if hidden:
                     argv, folder = stage.without_files(argv, folder, hidden, fresh)
-                if self.copies and (other := tweaks.of(tried, "package")):
-                    python = self.copies(other)
-                    argv, executable = _in_copy(argv, executable, python), python
-                    environ["PATH"] = f"{os.path.dirname(python)}:{environ.get('PATH', '')}"
                 raised = {one.name: one.limit for one in tweaks.of(tried, "limit")}
                 return run_once(
                     Orders(
                         tuple(argv),
-                        executable,
+                        self._program,
                         environ,
                         folder,
                         stage.numbered({**plan.limits, **raised}),
@@ -211,22 +202,3 @@ class World:
         machine = RecordingMachine(LiveMachine(dict(self._plan.environ)))
         facts = look(machine, options, only=("system", "environment", "devices"))
         return weighed(self._tweaks(facts), Ending(), "", {})
-
-    def try_packages(self, session: Session) -> None:
-        """Other releases of packages, in copies of the environment."""
-        assert self._watched
-        environ: Mapping[str, str] = {
-            name: value for name, value in self._plan.environ.items() if name not in ELSEWHERE
-        }
-
-        def use(made: Callable[[Sequence[Tweak]], str]) -> None:
-            self.copies = made
-
-        packages(session, self._watched.facts, environ, use)
-
-
-def _in_copy(argv: Sequence[str], executable: str, python: str) -> list[str]:
-    """The command line under the copy's Python: what is no Python itself is its script."""
-    if os.path.basename(executable).startswith("python"):
-        return [python, *argv[1:]]
-    return [python, executable, *argv[1:]]

@@ -7,10 +7,8 @@ from math import factorial
 
 from gpuwhy.prove.proof import Counts, Once
 
-TIMES = 3
-"""Equal failures, and successes with the change, that are asked for."""
-SLOW = 30.0
-"""Seconds of a run from which on two and two have to do."""
+TIMES, SLOW = 3, 30.0
+"""Equal failures, and successes with the change, that are asked for; one less of slow programs."""
 LIKELY = 0.04
 """The share of all weights from which on something spoke for a change before it was tried."""
 FLAKY = 0.1
@@ -26,19 +24,19 @@ def counts(runs: Sequence[Once], change: frozenset[str]) -> Counts:
     plain = [one.outcome for one in decided if not one.key]
     with_it = [one.outcome for one in decided if one.key == change and change]
     failed, passed = plain.count("same"), with_it.count("passes")
-    tested = len(_tests(runs, change))
+    tested = _tests(runs, change)
     luck = FLAKY * factorial(tested) * factorial(failed) / factorial(tested + failed + 1)
     alike = failed == len(plain) and passed == len(with_it) and tested and failed
     chance = luck / (luck + 1.0 - FLAKY) if alike else 1.0
     return Counts((failed, len(plain)), (passed, len(with_it)), round(chance, 4))
 
 
-def _tests(runs: Sequence[Once], change: frozenset[str]) -> list[Once]:
+def _tests(runs: Sequence[Once], change: frozenset[str]) -> int:
     """The successes that test the change rather than led to it: the search follows luck wherever
     it leads. For a change of one tweak its first run alone could have refuted it.
     """
     passed = (one for one in runs if one.key == change and one.outcome == "passes")
-    return [one for one in passed if len(change) == 1 or one.purpose == "confirm"]
+    return sum(len(change) == 1 or one.purpose == "confirm" for one in passed)
 
 
 def flaky(runs: Sequence[Once]) -> bool:
@@ -59,9 +57,8 @@ def wanted(change: frozenset[str], seconds: float, share: float = 1.0) -> tuple[
     """Failures as it is, and successes with the change; more of many tweaks, and of a change that
     nothing spoke for: so is what luck finds.
     """
-    least = TIMES - 1 if seconds >= SLOW else TIMES
-    more = share < LIKELY
-    return least + more, least + (len(change) > 1) + more
+    least = TIMES - (seconds >= SLOW) + (share < LIKELY)
+    return least, least + (len(change) > 1)
 
 
 def in_turn(runs: Sequence[Once], change: frozenset[str]) -> bool:
@@ -82,6 +79,6 @@ def proven(
 ) -> bool:
     """As many failures and successes as are wanted, in turn, and none that contradicts them."""
     now, (fails, passes) = counts(runs, change), wanted(change, seconds, share)
-    enough = now.failed[0] >= fails and len(_tests(runs, change)) >= passes
+    enough = now.failed[0] >= fails and _tests(runs, change) >= passes
     whole = now.passed[0] == now.passed[1] and not flaky(runs)
     return enough and whole and in_turn(runs, change)

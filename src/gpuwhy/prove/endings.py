@@ -35,24 +35,18 @@ def same(first: Ending, other: Ending) -> bool:
     paths. Of one exception at one place the first sentence is enough: what follows tells of the
     moment (who holds what).
     """
-    if _where(first) != _where(other):
-        return False
-    one, two = _essence(first), _essence(other)
-    if one == two:
-        return True
-    begins, again = one.split(". ")[0], two.split(". ")[0]
+    places, messages = [], []
+    for one in (first, other):
+        frame = one.frame
+        at = (frame.file.replace("\\", "/").rpartition("/")[2], frame.function) if frame else ()
+        places.append((one.kind, one.type.rpartition(".")[2], one.exit_code, at))
+        line = one.message.split("\n", 1)[0]
+        messages.append(_NUMBER.sub("#", _PATH.sub(r"\1", line))[:300])
+    if places[0] != places[1] or messages[0] == messages[1]:
+        return places[0] == places[1]
+    begins, again = (message.split(". ")[0] for message in messages)
     raised = first.kind == "exception" and first.frame is not None
     return raised and begins == again and len(begins) > SENTENCE
-
-
-def _where(ending: Ending) -> tuple[object, ...]:
-    frame = ending.frame
-    place = (frame.file.replace("\\", "/").rpartition("/")[2], frame.function) if frame else ()
-    return (ending.kind, ending.type.rpartition(".")[2], ending.exit_code, place)
-
-
-def _essence(ending: Ending) -> str:
-    return _NUMBER.sub("#", _PATH.sub(r"\1", ending.message.split("\n", 1)[0]))[:300]
 
 
 def ending_of(ran: Ran, ok: str = "") -> Ending:
@@ -66,13 +60,11 @@ def ending_of(ran: Ran, ok: str = "") -> Ending:
         return Ending("timeout", "", words)
     if not ended.failed:
         return Ending("exit", "", f"it never printed {ok}" if ok else "", exit_code=0)
-    inside = ended.code - 128 if 128 < ended.code <= 128 + 31 else 0
-    number = ended.signal or inside
+    number = ended.signal or (ended.code - 128 if 128 < ended.code <= 128 + 31 else 0)
     signal = signal_name(number) if number else ""
-    output = ran.output
-    found = read(output, exit_code=None if ended.signal else ended.code, signal=signal).ending
+    found = read(ran.output, exit_code=None if ended.signal else ended.code, signal=signal).ending
     if found.kind in ("exit", "signal", "none") and not found.message:
-        lines = (line.strip() for line in reversed(output.splitlines()))
+        lines = (line.strip() for line in reversed(ran.output.splitlines()))
         return replace(found, message=next(filter(None, lines), "")[:300])
     return found
 
@@ -93,7 +85,14 @@ def judge(ran: Ran, plan: Plan, bases: Sequence[Ending], away: str = "") -> Judg
     if ran.cannot:
         return Judged("other", ending, f"cannot be started: {ran.cannot}")
     hung = bool(bases) and bases[0].kind == "timeout"
-    if _success(ran, plan, bool(bases) and not hung):
+    outlives = bool(plan.seconds) or (bool(bases) and not hung and not plan.timeout)
+    if plan.ok:
+        succeeds = ran.stopped == "ok"
+    elif ran.stopped == "time":
+        succeeds = ran.busy and outlives
+    else:
+        succeeds = not ran.stopped and not ran.ended.failed
+    if succeeds:
         still = f"still running after {ran.ended.seconds:.0f} s" if ran.stopped == "time" else ""
         note = "it printed what --ok asks for" if ran.stopped == "ok" else still
         return Judged("other", ending, away) if away else Judged("passes", Ending(), note)
@@ -103,12 +102,3 @@ def judge(ran: Ran, plan: Plan, bases: Sequence[Ending], away: str = "") -> Judg
         return Judged("unclear", ending, "stopped before anything was decided")
     alike = not bases or any(same(one, ending) for one in bases)
     return Judged("same" if alike else "other", ending)
-
-
-def _success(ran: Ran, plan: Plan, failed_before: bool) -> bool:
-    if plan.ok:
-        return ran.stopped == "ok"
-    if ran.stopped == "time":
-        outlives = failed_before and not plan.timeout
-        return ran.busy and (bool(plan.seconds) or outlives)
-    return not ran.stopped and not ran.ended.failed

@@ -13,7 +13,7 @@ from gpuwhy.answer.answer import Answer, CauseFound, Fix, Reason, RuledOut, Verd
 from gpuwhy.answer.answer import Proof as Seen
 from gpuwhy.answer.blocks import item, items, pair, pairs
 from gpuwhy.answer.text import counted
-from gpuwhy.answer.tree import Code, Document, Heading, Item, Mark, Pair, Soft
+from gpuwhy.answer.tree import Code, Document, Heading, Item, Mark, Soft
 from gpuwhy.log.ending import Ending
 from gpuwhy.prove.counts import counts, flaky
 from gpuwhy.prove.endings import brief
@@ -34,36 +34,29 @@ def proof_of(session: Session, titles: Mapping[str, str], hide: Callable[[str], 
     """What the session has come to, also where it was stopped; `hide` takes secrets out."""
     runs, found, plan = session.runs, session.found, session.plan
     now = counts(runs, frozenset(one.id for one in found))
-    status = _status(session)
+    status: Status = "flaky" if session.base and flaky(runs) else "open"
+    if runs and all(one.outcome == "passes" for one in runs):
+        status = "not_failing"
+    status = "proven" if session.proven else status
     helps = in_words(found, plan.environ) if now.passed[0] else []
-    out = () if helps or session.base is None else tuple(_refuted(session))
-    hard = hard_limits(plan) if status == "open" and session.base else []
-    failed, of = now.failed
+    refuted = () if helps or session.base is None else tuple(_refuted(session))
+    gone = {one.id for one in refuted}
     return Proof(
         status=status,
-        headline=_headline(session, status, now, helps, out),
-        causes=_causes(session, now, helps, titles, {one.id for one in out}),
-        ruled_out=out,
+        headline=_headline(session, status, now, helps, gone),
+        causes=_causes(session, now, helps, titles, gone),
+        ruled_out=refuted,
         change=change_of(found, plan.environ) if helps else None,
         runs=len(runs),
         experiments=_trials(runs, hide),
         ending=_end(session.base or (runs[-1].ending if runs else Ending()), hide),
         counts=now,
-        rate=f"fails {failed} of {of}" if flaky(runs) else "",
+        rate="fails {} of {}".format(*now.failed) if flaky(runs) else "",
         notes=tuple(_notes(session, status, now)),
-        left=(*session.left, *hard),
+        left=tuple(hard_limits(plan)) if status == "open" and session.base else (),
         seconds=round(time.monotonic() - session.began, 1),
         interrupted=session.interrupted,
     )
-
-
-def _status(session: Session) -> Status:
-    if session.proven:
-        return "proven"
-    if session.base is None:
-        passed = all(one.outcome == "passes" for one in session.runs)
-        return "not_failing" if session.runs and passed else "open"
-    return "flaky" if flaky(session.runs) else "open"
 
 
 def _end(ending: Ending, hide: Callable[[str], str]) -> End:
@@ -79,12 +72,10 @@ def _trials(runs: Sequence[Once], hide: Callable[[str], str]) -> tuple[Trial, ..
     groups: dict[frozenset[str], list[Once]] = {}
     for one in runs:
         groups.setdefault(one.key, []).append(one)
+    worst: Sequence[Outcome] = ("same", "other", "unclear", "passes")
     out = []
     for group in groups.values():
-        outcomes = tuple(one.outcome for one in group)
-        worst: Sequence[Outcome] = ("same", "other", "unclear", "passes")
-        shown = next(one for word in worst for one in group if one.outcome == word)
-        failed = shown.outcome in ("same", "other")
+        shown = min(group, key=lambda one: worst.index(one.outcome))
         out.append(
             Trial(
                 change=named(shown.tweaks),
@@ -92,8 +83,8 @@ def _trials(runs: Sequence[Once], hide: Callable[[str], str]) -> tuple[Trial, ..
                 outcome=shown.outcome,
                 n=len(group),
                 seconds=round(sum(one.seconds for one in group) / len(group), 2),
-                ending=_end(shown.ending, hide) if failed else None,
-                outcomes=outcomes,
+                ending=_end(shown.ending, hide) if shown.outcome in ("same", "other") else None,
+                outcomes=tuple(one.outcome for one in group),
                 note=next((hide(one.note) for one in group if one.note), ""),
                 purpose=group[0].purpose,
             )
@@ -113,34 +104,26 @@ def _causes(
 ) -> tuple[Cause, ...]:
     """Those that the change speaks for, first; then what explain names and nothing refuted."""
     known = session.answer.causes if session.answer else ()
-    sure = PROVEN if session.proven else LIKELY
     text = ("proven: " if session.proven else "") + _sentence(helps, now)
     because = Reason(text, tuple(Seen(one.text, f"rerun ({one.id})") for one in helps))
     fixes = tuple(Fix(f"Run it {one.text}", one.command, True, False, False, "") for one in helps)
-    guilty = _guilty(session) if helps else []
+    guilty = []  # the cause of each tweak, the likeliest tweak first
+    for tweak in sorted(session.found, key=lambda one: -one.weight) if helps else ():
+        likely = max(tweak.causes, key=lambda cause: session.causes.get(cause, 0.0), default="")
+        spoken = tweak.kind != "limit" and session.causes.get(likely, 0.0) >= SPEAKS
+        guilty.append(likely if spoken else tweak.causes[0])
     first = []
-    for id_ in guilty:
-        old = next((one for one in known if one.id == id_), None)
-        old = old or CauseFound(id_, titles.get(id_, id_), 0.0, "", (because,), (), ())
-        reasons = (because, *(one for one in old.because if one is not because))
-        told = asdict(old) | {"because": reasons, "fixes": (*fixes, *old.fixes)}
+    for id_ in dict.fromkeys(guilty):
+        plain = CauseFound(id_, titles.get(id_, id_), 0.0, "", (), (), ())
+        old = next((one for one in known if one.id == id_), plain)
+        told = asdict(old) | {"because": (because, *old.because), "fixes": (*fixes, *old.fixes)}
+        sure = PROVEN if session.proven else LIKELY
         told |= {"confidence": max(sure, old.confidence), "with_gpu": False}
         first.append(Cause(**told, proven=session.proven))
     share = 1.0 if not helps else 0.5 if not session.proven else 1.0 - PROVEN
     rest = (one for one in known if one.id not in gone and one.id not in guilty)
     lowered = (replace(one, confidence=round(one.confidence * share, 3)) for one in rest)
     return (*first, *(Cause(**asdict(one)) for one in lowered if one.confidence >= OPEN))
-
-
-def _guilty(session: Session) -> list[str]:
-    """The cause of each tweak, the likeliest tweak first: the report's likeliest, or the usual."""
-    causes, out = session.causes, []
-    for one in sorted(session.found, key=lambda one: -one.weight):
-        usual = "".join(one.causes[:1])
-        likely = max(one.causes, key=lambda cause: causes.get(cause, 0.0), default="")
-        spoken = one.kind != "limit" and causes.get(likely, 0.0) >= SPEAKS
-        out.append(likely if spoken else usual)
-    return list(dict.fromkeys(filter(None, out)))
 
 
 def _refuted(session: Session) -> Iterator[RuledOut]:
@@ -166,13 +149,9 @@ def _sentence(tweaks: Sequence[Tweak], now: Counts) -> str:
 
 
 def _headline(
-    session: Session,
-    status: Status,
-    now: Counts,
-    helps: Sequence[Tweak],
-    out: Sequence[RuledOut],
+    session: Session, status: str, now: Counts, helps: Sequence[Tweak], gone: set[str]
 ) -> str:
-    n, (failed, of) = len(session.runs), now.failed
+    n, (failed, of), answer = len(session.runs), now.failed, session.answer
     if status == "not_failing":
         return f"it does not fail: {n} of {n} runs succeeded"
     if session.base is None:
@@ -183,45 +162,43 @@ def _headline(
         return f"flaky: as it is, it fails {failed} of {of} times"
     if helps:
         return f"{'proven' if session.proven else 'likely, not proven'}: {_sentence(helps, now)}"
-    answer, refuted = session.answer, {one.id for one in out}
-    if answer is None or any(one.id in refuted for one in answer.causes[:1]):
-        return f"not proven: {_nothing(session, now)}"
-    return answer.headline
+    if answer and not any(one.id in gone for one in answer.causes[:1]):
+        return answer.headline
+    return _not_proven(session, now)
 
 
-def _nothing(session: Session, now: Counts) -> str:
-    failed, of = now.failed
+def _not_proven(session: Session, now: Counts) -> str:
     tried = len({one.id for run in session.runs for one in run.tweaks})
-    runs = counted(len(session.runs), "run")
-    return f"it fails {failed} of {of} times, and none of {tried} changes in {runs} makes it run"
+    runs, (failed, of) = counted(len(session.runs), "run"), now.failed
+    none = f"none of {tried} changes in {runs} makes it run"
+    return f"not proven: it fails {failed} of {of} times, and {none}"
 
 
-def _notes(session: Session, status: Status, now: Counts) -> Iterator[str]:
+def _notes(session: Session, status: str, now: Counts) -> Iterator[str]:
     base, plan = session.base, session.plan
     if session.interrupted:
         yield "interrupted: this is what was known by then"
     elif session.spent and status != "proven":
         spent = f"the budget of {session.budget:.0f} s or {plan.runs} runs is spent"
         yield f"{spent}: --budget and --runs allow more"
-    if base is None and status == "open":
-        yield "--seconds N, --timeout N or --ok REGEX say what counts as success or failure"
-    if base is not None:
-        yield from _of_the_runs(session, now, status == "open" and not session.found)
-        if base.type.endswith("EOFError"):
-            yield "it asks for input: gpuwhy prove -- CMD < FILE gives every run the same"
-        if base.kind == "timeout" and not plan.timeout:
-            hangs = f"it was taken to hang after {plan.quiet:.0f} s without output or work"
-            yield f"{hangs}; --timeout N says when else"
+    if base is None:
+        if status == "open":
+            yield "--seconds N, --timeout N or --ok REGEX say what counts as success or failure"
+        return
+    if status == "open" and not session.found:
+        yield _not_proven(session, now)
+    yield from _of_the_runs(session)
+    if base.type.endswith("EOFError"):
+        yield "it asks for input: gpuwhy prove -- CMD < FILE gives every run the same"
+    if base.kind == "timeout" and not plan.timeout:
+        yield f"{plan.quiet:.0f} s without output or work are a hang; --timeout N says when else"
 
 
-def _of_the_runs(session: Session, now: Counts, nothing: bool) -> Iterator[str]:
-    runs = session.runs
-    if nothing:
-        yield f"not proven: {_nothing(session, now)}"
+def _of_the_runs(session: Session) -> Iterator[str]:
     for one in session.turns:
-        other = [run for run in runs if one.id in run.key and run.outcome == "other"]
+        other = [run for run in session.runs if one.id in run.key and run.outcome == "other"]
         yield from (f"{one.text} it fails otherwise: {brief(run.ending)}" for run in other[:1])
-    plain = [one.outcome for one in runs if not one.key and one.outcome != "unclear"]
+    plain = [one.outcome for one in session.runs if not one.key and one.outcome != "unclear"]
     if "passes" in plain and plain == sorted(plain, reverse=True):
         heals = "a run left something behind (a cache, a file) that heals it"
         yield f"it failed at first and then ran as it is: it fails at times, or {heals}"
@@ -235,17 +212,18 @@ def _of_the_runs(session: Session, now: Counts, nothing: bool) -> Iterator[str]:
 
 def document(proof: Proof, answer: Answer | None, whole: bool = False) -> Document:
     """What is proven and what to do, else explain's answer; and the runs that show it."""
-    blocks_of_answer = blocks.document(_answer(proof, answer)).blocks if answer else ()
-    mark = _MARKS.get(proof.status, "ok")
-    heading = Heading((proof.headline,), mark)
-    if blocks_of_answer and isinstance(blocks_of_answer[0], Heading):
-        explained = answer is not None and proof.headline == answer.headline
-        first = blocks_of_answer[0]
-        heading = first if explained else replace(first, mark=mark)
+    shown = blocks.document(_answer(proof, answer)).blocks if answer else ()
+    heading, mark = Heading((proof.headline,)), _MARKS.get(proof.status, "ok")
+    heading = next((one for one in shown[:1] if isinstance(one, Heading)), heading)
+    if not answer or proof.headline != answer.headline:
+        heading = replace(heading, mark=mark)
+    also = [pair("Not", (Code(row.id), f": {row.because}")) for row in proof.ruled_out[:4]]
+    also += [pair("Note", note) for note in proof.notes if note != proof.headline]
+    also += [pair("Also", one) for one in proof.left]
     title = Heading((f"Experiments: {counted(proof.runs, 'run')}",), level=2)
     rows = _rows(proof.experiments, len(proof.experiments) if whole else _ROWS)
     return Document(
-        (heading, *blocks_of_answer[1:], title, items(rows), pairs(*_also(proof))),
+        (heading, *shown[1:], title, items(rows), pairs(*also)),
         title=proof.headline,
         made_by=f"gpuwhy {__version__}",
     )
@@ -255,17 +233,10 @@ def _answer(proof: Proof, answer: Answer) -> Answer:
     """Explain's answer with what the experiments decided, and its own reason for a cause first."""
     if proof.headline == answer.headline and not proof.change:
         return answer
-    causes = [replace(one, because=(*one.because[1:], one.because[0])) for one in proof.causes]
-    decided = replace(answer, headline=proof.headline, causes=tuple(causes))
+    causes = [replace(one, because=(*one.because[1:], *one.because[:1])) for one in proof.causes]
     verdict: Verdict = "found" if proof.change and causes else "undecided"
+    decided = replace(answer, headline=proof.headline, causes=tuple(causes))
     return replace(decided, verdict=verdict, question=None)
-
-
-def _also(proof: Proof) -> Iterator[Pair]:
-    for row in proof.ruled_out[:4]:
-        yield pair("Not", (Code(row.id), f": {row.because}"))
-    yield from (pair("Note", note) for note in proof.notes if note != proof.headline)
-    yield from (pair("Also", one) for one in proof.left)
 
 
 def _rows(experiments: Sequence[Trial], most: int) -> Iterator[Item]:
@@ -290,13 +261,12 @@ def _rows(experiments: Sequence[Trial], most: int) -> Iterator[Item]:
 def listed(tweaks: Sequence[Tweak], runs: int, budget: str) -> Document:
     """What `--dry-run` prints: what would be tried, the likeliest first."""
     total = sum(one.weight for one in tweaks) or 1.0
-    rows = [f"{one.weight / total:.1%} {one.text}" for one in tweaks]
-    more = [f"and {len(rows) - _PLANNED} more"] if len(rows) > _PLANNED else []
+    rows = [f"{one.weight / total:.1%} {one.text}" for one in tweaks[:_PLANNED]]
+    more = [f"and {len(tweaks) - _PLANNED} more"] if len(tweaks) > _PLANNED else []
     head = f"Would run it as it is twice, then with changes: at most {runs} times in {budget}"
-    many = f"{counted(len(rows), 'change')}, many at once, halved until the smallest is left"
-    shown = items(item(row) for row in rows[:_PLANNED] + more)
+    many = f"{counted(len(tweaks), 'change')}, many at once, halved until the smallest is left"
     headings = Heading((head,)), Heading((many,), level=2)
-    return Document((*headings, shown), title="gpuwhy prove --dry-run")
+    return Document((*headings, items(map(item, rows + more))), title="gpuwhy prove --dry-run")
 
 
 def notes(proof: Proof, answer: Answer | None) -> tuple[ci.Note, ...]:

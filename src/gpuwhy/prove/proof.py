@@ -20,7 +20,7 @@ Outcome = Literal["passes", "same", "other", "unclear"]
 ran without the GPU that it used before: a finding, no success. unclear: it was stopped before
 anything was decided."""
 Status = Literal["proven", "open", "flaky", "not_failing"]
-Kind = Literal["unset", "drop", "set", "limit", "hide", "package", "process"]
+Kind = Literal["unset", "drop", "set", "limit", "hide", "process"]
 End = dict[str, Any]
 """How a run ended: kind, type, message, frame, line, exit_code."""
 
@@ -48,8 +48,8 @@ class Tweak(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     kind: Kind = "set"
     text: str = ""  # "without XLA_FLAGS"
-    name: str = ""  # the variable, the limit, the package
-    value: str = ""  # the entry that is dropped, the path that is hidden, the release
+    name: str = ""  # the variable, the limit
+    value: str = ""  # the entry that is dropped, the path that is hidden
     causes: tuple[str, ...] = ()  # the usual one first
     weight: float = 0.0  # how likely it is what matters, against the others
     command: str = ""  # how the user does the same for good
@@ -102,9 +102,9 @@ class Change(msgspec.Struct, frozen=True):
     set: dict[str, str]
     drop: dict[str, tuple[str, ...]]  # entries taken out of a variable that is a list
     limits: dict[str, str]
-    packages: dict[str, str]
     hide: tuple[str, ...]  # files that stand in for a module
     command: str
+    packages: dict[str, str] = {}  # no release is changed any more
 
 
 class Counts(msgspec.Struct, frozen=True):

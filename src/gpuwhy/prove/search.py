@@ -44,18 +44,16 @@ Asked = Generator[tuple[Tweak, ...], Result, Result]
 Hunt = Generator[tuple[Tweak, ...], Result, Found]
 Steps = Generator[tuple[Tweak, ...], Result, None]
 Sized = Generator[tuple[Tweak, ...], Result, tuple[int, Result]]
-Turning = Generator[tuple[Tweak, ...], Result, tuple[Tweak | None, Result]]
 
 
 def hunt(tweaks: Sequence[Tweak], doubt: float) -> Hunt:
     """From weighed tweaks to the smallest set with which the program runs."""
     search = _Search(tweaks, doubt)
     yield from search.grow()
-    if search.found:
-        yield from search.least()
-    elif search.high:
+    if search.high and not search.found:
         yield from search.shrink()
-        yield from search.least()
+    for one in list(search.found) if len(search.found) > 1 else []:
+        yield from search.leave_out(one)
     return Found(tuple(search.found), tuple(search.turns))
 
 
@@ -93,12 +91,10 @@ class _Search:
             if result.outcome == "other" and size < len(self.joint):
                 # perhaps a second failure behind the first: go on
                 self.joint[size:] = named_in(result.message, self.joint[size:])
-                self.low = max(self.low, size)
-                continue
-            if result.outcome == "other":
+            elif result.outcome == "other":
                 size, result = yield from self._kept(size, result)
             if result.outcome == "passes":
-                self.high = self.high or size
+                self.high = size
             else:
                 self.low = max(self.low, size)
 
@@ -109,7 +105,8 @@ class _Search:
         """
         sums = list(accumulate(one.weight for one in self.joint))
         total = sums[-1] if sums else 0.0
-        enough = [_enough(total and sum_ / total) for sum_ in sums]
+        shares = [one / (total or 1.0) for one in sums]
+        enough = [ONE * share + TWO * share**2 + THREE * share**3 for share in shares]
         before = enough[self.low - 1] if self.low else 0.0
         left = total * (1.0 - before) + sum(one.weight for one in self.lone) + self.doubt
         best, alone = 0.0, None
@@ -130,9 +127,15 @@ class _Search:
             gone = needed_by(result.message, self.joint[:size])
             turning = None
             if not gone:
-                turning, found = yield from self._turning(size)
-                if turning is None:
-                    return size, found
+                # the last of the shortest beginning that fails otherwise makes it another failure
+                low, high = 0, size
+                while high - low > 1:
+                    middle = (low + high) // 2
+                    found = yield from self.ask(self.joint[:middle])
+                    if found.outcome == "passes":
+                        return middle, found
+                    low, high = (low, middle) if found.outcome == "other" else (middle, high)
+                turning = self.joint[high - 1]
                 gone = [turning]
             self.joint = [one for one in self.joint if one not in gone]
             size, self.low = size - len(gone), 0
@@ -142,29 +145,16 @@ class _Search:
                 return size, result
         return size, Result("same")
 
-    def _turning(self, size: int) -> Turning:
-        """The tweak that makes the failure another one: the last of the shortest beginning that
-        fails otherwise.
-        """
-        low, last = 0, Result("other")
-        while size - low > 1:
-            middle = (low + size) // 2
-            result = yield from self.ask(self.joint[:middle])
-            if result.outcome == "passes":
-                self.high = middle
-                return None, result
-            if result.outcome == "other":
-                size, last = middle, result
-            else:
-                low = middle
-        return self.joint[size - 1], last
-
     def shrink(self) -> Steps:
         """Down to those that are needed."""
         low, high = self.low, self.high
         while True:
             while high - low > 1:
-                middle = self._half(low, high, 1.0 if not self.found and not low else FLAT)
+                trust = 1.0 if not self.found and not low else FLAT
+                sums = list(accumulate(one.weight**trust for one in self.joint[low:high]))
+                # where the weight between is halved, strictly inside
+                inside = range(high - low - 1, 0, -1)
+                middle = low + min(inside, key=lambda n: abs(sums[n - 1] - sums[-1] / 2))
                 result = yield from self.ask([*self.found, *self.joint[:middle]])
                 low, high = (low, middle) if result.outcome == "passes" else (middle, high)
             self.found.append(self.joint[high - 1])
@@ -173,29 +163,15 @@ class _Search:
                 return
             low, high = 0, high - 1
 
-    def _half(self, low: int, high: int, trust: float) -> int:
-        """Where the weight between is halved, strictly inside; weights that did not help so far
-        are trusted less.
-        """
-        sums = list(accumulate(one.weight**trust for one in self.joint[low:high]))
-        nearest = min(range(high - low - 1, 0, -1), key=lambda n: abs(sums[n - 1] - sums[-1] / 2))
-        return low + nearest
-
-    def least(self) -> Steps:
-        """None of several can be left out: each is put back once."""
-        for one in list(self.found) if len(self.found) > 1 else []:
-            less = [other for other in self.found if other is not one]
-            key = {other.id for other in less}
-            if any(key <= known and r.outcome != "passes" for known, r in self._known.items()):
-                continue
-            result = yield from self.ask(less)
-            if result.outcome == "passes":
-                self.found = less
-
-
-def _enough(share: float) -> float:
-    """The chance that tweaks with this share of the weight hold everything that is needed."""
-    return ONE * share + TWO * share**2 + THREE * share**3
+    def leave_out(self, one: Tweak) -> Steps:
+        """One of several is put back, in case it runs without that change too."""
+        less = [other for other in self.found if other is not one]
+        key = {other.id for other in less}
+        if any(key <= known and r.outcome != "passes" for known, r in self._known.items()):
+            return
+        result = yield from self.ask(less)
+        if result.outcome == "passes":
+            self.found = less
 
 
 def _entropy(chance: float) -> float:

@@ -28,7 +28,6 @@ FIRST, MOMENT = 600.0, 5.0
 LEAST_BUDGET, MOST_BUDGET, TIMES = 300.0, 1800.0, 30
 WORDS = {"passes": "runs", "same": "fails the same", "other": "fails otherwise"}
 WORDS |= {"unclear": "undecided"}
-_ASKS_GPU = ("cuda", "gpu", "nvidia")
 
 
 class SpentError(Exception):
@@ -58,9 +57,8 @@ class Session:
         self.plan, self.world, self._say = plan, world, say
         self.began = time.monotonic()
         self.runs: list[Once] = []
-        self.base: Ending | None = None
-        self.bases: list[Ending] = []  # every way in which it failed as it is
-        self.first = 0.0  # seconds of the first run
+        self.bases: list[Ending] = []  # every way in which it failed as it is, the first one first
+        self.first = 0.0  # seconds of the first failure
         self.touched = False  # the first run opened a GPU
         self.answer: Answer | None = None
         self.tweaks: list[Tweak] = []
@@ -68,9 +66,13 @@ class Session:
         self.turns: tuple[Tweak, ...] = ()  # each alone turns the failure into another one
         self.share = 1.0  # of the change found among all weights
         self.proven = self.interrupted = self.spent = False
-        self.left: list[str] = []  # what was not tried, and why
         self.given: Ran | None = None  # a failure that was recorded before
-        self.more: list[Callable[[Session], None]] = []  # what follows where nothing was found
+        self.last: Callable[[Session], None] | None = None  # what follows where nothing was found
+
+    @property
+    def base(self) -> Ending | None:
+        """The failure that everything is compared with."""
+        return self.bases[0] if self.bases else None
 
     @property
     def causes(self) -> dict[str, float]:
@@ -94,7 +96,12 @@ class Session:
             self.spent = True
 
     def _steps(self) -> None:
-        if not self._fails():
+        if self.given:
+            self._kept((), self.given, "recorded")
+        # a success is tried again, for a failure that comes and goes
+        while len(self.runs) < CALM and all(one.outcome == "passes" for one in self.runs):
+            self.once((), "as it is")
+        if not self.bases:
             return
         if len(self.runs) == 1:
             self.once((), "as it is")
@@ -103,27 +110,17 @@ class Session:
                 self.once((), "as it is")
             return
         for _ in range(ROUNDS):
-            self.hunted(self.tweaks)
+            self._hunted()
             if not self.found or self.proven:
                 break
             doubtful = {one.id for one in self.found}
-            self.tweaks.sort(key=lambda one: (one.id in doubtful, -one.weight))
+            self.tweaks.sort(key=lambda one: one.id in doubtful)
             self.tweaks = [
                 replace(one, weight=one.weight / 100) if one.id in doubtful else one
                 for one in self.tweaks
             ]
-        for step in self.more:
-            if not self.proven:
-                step(self)
-
-    def _fails(self) -> bool:
-        """Whether it fails at all; a success is tried again, for a failure that comes and goes."""
-        for _ in range(CALM):
-            given, self.given = self.given, None
-            once = self._kept((), given, "recorded") if given else self.once((), "as it is")
-            if once.outcome != "passes":
-                return once.outcome == "same"
-        return False
+        if self.last and not self.proven:
+            self.last(self)
 
     # Runs
 
@@ -168,11 +165,11 @@ class Session:
         seconds = ran.ended.seconds
         once = Once(tuple(tweaks), judged.outcome, judged.ending, seconds, purpose, note)
         self.runs.append(once)
-        first = self.base is None and once.outcome == "same"
+        first = not self.bases and once.outcome == "same"
         word = "fails" if first else WORDS[once.outcome]
         self._say(f"run {len(self.runs)}: {named(tweaks)}: {word} ({seconds:.1f} s)")
         if first:
-            self.base, self.bases, self.first = once.ending, [once.ending], seconds
+            self.bases, self.first = [once.ending], seconds
             self.touched = touched_gpu(ran) is True
             self.answer = self.world.explain(ran)
             source, environ = self.world.source(), self.plan.environ
@@ -187,14 +184,14 @@ class Session:
             return ""
         names = (one.name for one in tweaks if one.kind == "unset" and "PATH" not in one.name)
         values = [self.plan.environ.get(name, "").lower() for name in names]
-        asked = any(word in value for value in values for word in _ASKS_GPU)
+        asked = any(word in value for value in values for word in ("cuda", "gpu", "nvidia"))
         return "it ran, but without the GPU" if asked or self.touched else ""
 
     # Experiments
 
-    def hunted(self, tweaks: Sequence[Tweak]) -> None:
-        """The smallest change among these, confirmed."""
-        asking = hunt(tweaks, doubt(self.causes, tweaks))
+    def _hunted(self) -> None:
+        """The smallest change, confirmed."""
+        asking = hunt(self.tweaks, doubt(self.causes, self.tweaks))
         try:
             experiment = next(asking)
             while True:
@@ -204,7 +201,7 @@ class Session:
         except StopIteration as end:
             self.found, self.turns = end.value.tweaks, (*self.turns, *end.value.turns)
         if self.found:
-            total = sum(one.weight for one in tweaks) or 1.0
+            total = sum(one.weight for one in self.tweaks) or 1.0
             self.share = max(one.weight for one in self.found) / total
             self.proven = self._confirmed(self.found)
 

@@ -37,7 +37,6 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     words: dict[str, tuple[str, ...]]
     misses: dict[str, tuple[str, ...]]
     limits: dict[str, Limit]
-    packages: dict[str, tuple[str, ...]]
     remedy: tuple[Tweak, ...]
 
 

@@ -21,25 +21,13 @@ MOST_FILES = 1 << 20
 """What a kernel allows one process by default, root too."""
 
 
-def split(name: str, value: str) -> list[str]:
-    """The entries of a variable that is a list; one entry for the others."""
-    between = tables().lists.get(name)
-    return [one for one in re.split(f"[{between}]", value) if one] if between else [value]
-
-
-def without(name: str, value: str, gone: Collection[str]) -> str | None:
-    """The value without some entries; None where nothing is left."""
-    kept = [one for one in split(name, value) if one not in gone]
-    return tables().lists[name][0].join(kept) if kept else None
-
-
 def variables(environ: Mapping[str, str], needed: Collection[str] = ()) -> Iterator[Tweak]:
     """Each variable left out, and each entry of a list; `needed` are folders of PATH that the
     program itself comes from.
     """
     steering = permitted(dict(environ))
     for name, value in environ.items():
-        parts, known = list(dict.fromkeys(split(name, value))), usual(name)
+        parts, known = list(dict.fromkeys(_split(name, value))), usual(name)
         weight = known if known is not None else STEERING if name in steering else UNKNOWN
         if name == "PATH":
             parts = [one for one in parts if one not in tables().system and one not in needed]
@@ -55,6 +43,12 @@ def variables(environ: Mapping[str, str], needed: Collection[str] = ()) -> Itera
             yield Tweak(key, "drop", text, name, one, causes_of(name), share, command)
 
 
+def _split(name: str, value: str) -> list[str]:
+    """The entries of a variable that is a list; one entry for the others."""
+    between = tables().lists.get(name)
+    return [one for one in re.split(f"[{between}]", value) if one] if between else [value]
+
+
 def unset(name: str, weight: float, causes: tuple[str, ...] = ()) -> Tweak:
     """A variable left out as a whole."""
     key, causes = f"unset {name}", causes or causes_of(name)
@@ -68,8 +62,8 @@ def limits(plan: Plan) -> Iterator[Tweak]:
             continue
         row, causes = tables().limits[name], ("env.limit", "memory.host")
         most = hard if soft != hard else MOST_FILES if name == "nofile" else -1
-        told = "no limit" if most == -1 else f"{most:,}"
-        text = f"with the limit on {row.words} raised from {soft:,} to {told}"
+        to = "no limit" if most == -1 else f"{most:,}"
+        text = f"with the limit on {row.words} raised from {soft:,} to {to}"
         command = f"ulimit {row.flag} {'unlimited' if most == -1 else most // row.unit}"
         weight = USUAL if soft >= row.usual else LIMITED
         one = Tweak(f"limit {name}", "limit", text, name, "", causes, weight, command)
@@ -106,8 +100,7 @@ def settings(environ: Mapping[str, str], gpus: int) -> Iterator[Tweak]:
 
 def advised(answer: Answer, environ: Mapping[str, str]) -> Iterator[Tweak]:
     """What `explain` advises, as far as a rerun can try it: variables that are set or unset."""
-    pairs = ((cause, fix) for cause in answer.causes for fix in cause.fixes)
-    for cause, fix in pairs:
+    for cause, fix in ((of, fix) for of in answer.causes for fix in of.fixes):
         weight, causes = ADVISED * cause.confidence, (cause.id,)
         for one in msgspec.to_builtins(fix.action):
             if one["action"] == "unset" and not one.get("entry"):
@@ -122,36 +115,35 @@ def advised(answer: Answer, environ: Mapping[str, str]) -> Iterator[Tweak]:
 # Several tweaks as one change
 
 
-def applied(environ: Mapping[str, str], tweaks: Iterable[Tweak]) -> dict[str, str]:
-    """The environment with the tweaks: first what goes, then what comes."""
-    chosen, out = list(tweaks), dict(environ)
-    for name, entries in dropped(chosen).items():
-        left = without(name, out.pop(name, ""), entries)
-        out.update({} if left is None else {name: left})
-    for one in of(chosen, "unset"):
-        out.pop(one.name, None)
-    for one in chosen:
-        out.update(one.sets)
-    return out
-
-
 def of(tweaks: Iterable[Tweak], kind: Kind) -> list[Tweak]:
     """Those of one kind."""
     return [one for one in tweaks if one.kind == kind]
 
 
-def dropped(tweaks: Iterable[Tweak]) -> dict[str, tuple[str, ...]]:
-    """By variable, the entries that go."""
-    out: dict[str, tuple[str, ...]] = {}
+def _lists(tweaks: Iterable[Tweak], environ: Mapping[str, str]) -> dict[str, list[str]]:
+    """By variable of which entries go, those that stay."""
+    out: dict[str, list[str]] = {}
     for one in of(tweaks, "drop"):
-        out[one.name] = (*out.get(one.name, ()), one.value)
+        kept = out.get(one.name, _split(one.name, environ.get(one.name, "")))
+        out[one.name] = [entry for entry in kept if entry != one.value]
+    return out
+
+
+def applied(environ: Mapping[str, str], tweaks: Sequence[Tweak]) -> dict[str, str]:
+    """The environment with the tweaks: first what goes, then what comes."""
+    lists = _lists(tweaks, environ)
+    out = {name: value for name, value in environ.items() if name not in lists}
+    out |= {name: tables().lists[name][0].join(kept) for name, kept in lists.items() if kept}
+    for one in of(tweaks, "unset"):
+        out.pop(one.name, None)
+    for one in tweaks:
+        out.update(one.sets)
     return out
 
 
 def in_words(tweaks: Sequence[Tweak], environ: Mapping[str, str]) -> list[Tweak]:
     """The tweaks as they are told: a list whose every entry goes is a variable that is not set."""
-    lists = dropped(tweaks).items()
-    whole = {name for name, gone in lists if not without(name, environ.get(name, ""), gone)}
+    whole = [name for name, kept in _lists(tweaks, environ).items() if not kept]
     told = [unset(one.name, one.weight) if one.name in whole else one for one in tweaks]
     return list({one.id: one for one in told}.values())
 
@@ -161,13 +153,13 @@ def change_of(tweaks: Sequence[Tweak], environ: Mapping[str, str]) -> Change:
     whole = in_words(tweaks, environ)
     sets = {name: value for one in whole for name, value in one.sets.items()}
     most = {one.name: one.limit[0] for one in of(whole, "limit")}
+    drops = of(tweaks, "drop")
     return Change(
         text=" and ".join(one.text for one in whole),
         unset=tuple(one.name for one in of(whole, "unset")),
         set={name: value.replace("{fresh}", "A_FRESH_FOLDER") for name, value in sets.items()},
-        drop=dropped(tweaks),
+        drop={n: tuple(o.value for o in drops if o.name == n) for n in (d.name for d in drops)},
         limits={name: "unlimited" if top == -1 else str(top) for name, top in most.items()},
-        packages={one.name: one.value for one in of(whole, "package")},
         hide=tuple(one.value for one in of(whole, "hide")),
         command="; ".join(filter(None, dict.fromkeys(one.command for one in whole))),
     )

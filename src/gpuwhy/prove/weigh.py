@@ -12,9 +12,10 @@ from gpuwhy.prove.endings import said
 from gpuwhy.prove.proof import Tweak
 from gpuwhy.prove.tables import tables
 
-NAMED_LAST, NAMED, READ, VALUE, PLACE = 60.0, 15.0, 12.0, 15.0, 40.0
-"""How much likelier a tweak is that the last words name, that the output or the program's text
-names, whose value they name, that lies where it failed."""
+NAMED = (60.0, 15.0, 12.0)
+"""How much likelier a variable is that the last words, the output, the program's text name."""
+VALUE, PLACE = 15.0, 40.0
+"""The same of one whose value they name, of what lies where it failed."""
 CAUSE, NEAR = 8.0, 0.6
 """How much its cause raises it; a cause of the same layer says less."""
 DOUBT = 1.0
@@ -35,62 +36,47 @@ def weighed(
     ends = (ending, *ending.chain)
     last = " ".join(map(said, ends))
     files = [frame.file for one in ends for frame in one.stack]
-    said_so = (ids for row, ids in tables().words.items() if re.search(row, last, re.IGNORECASE))
-    raised = {id_ for ids in said_so for id_ in ids}
+    spoken = (ids for row, ids in tables().words.items() if re.search(row, last, re.IGNORECASE))
+    raised = {id_ for ids in spoken for id_ in ids}
     layers: dict[str, float] = {}
     for cause, confidence in causes.items():
-        layers[_layer(cause)] = max(confidence, layers.get(_layer(cause), 0.0))
-    texts = (last, output, source)
-    seen = [set(re.findall(r"\w+", text)) for text in texts]
-
-    def weight(one: Tweak) -> float:
-        spoken = (
-            max(causes.get(cause, 0.0), NEAR * layers.get(_layer(cause), 0.0))
-            for cause in one.causes
-        )
-        found = one.weight * (0.5 + CAUSE * max(spoken, default=0.0))
-        if one.kind in ("unset", "drop") and len(one.name) >= LONG and one.name != "PATH":
-            found *= _named(one, seen) * _value(one, last, output, environ)
-        if one.kind == "hide" and any(file.startswith(one.value) for file in files):
-            found *= PLACE
-        return found * (PLACE if one.id in raised else 1.0)
-
+        layer = cause.split(".")[0]
+        layers[layer] = max(confidence, layers.get(layer, 0.0))
+    seen = [set(re.findall(r"\w+", text)) for text in (last, output, source)]
     out: dict[str, Tweak] = {}
-    for one in sorted((replace(one, weight=weight(one)) for one in tweaks), key=_order):
-        out.setdefault(one.id, one)
-    return list(out.values())
+    for one in tweaks:
+        named = [causes.get(cause, 0.0) for cause in one.causes]
+        near = [NEAR * layers.get(cause.split(".")[0], 0.0) for cause in one.causes]
+        weight = one.weight * (0.5 + CAUSE * max([*named, *near], default=0.0))
+        if one.kind in ("unset", "drop") and len(one.name) >= LONG and one.name != "PATH":
+            factors = zip(NAMED, seen, strict=True)
+            weight *= next((factor for factor, words in factors if one.name in words), 1.0)
+            weight *= VALUE if _says_value(one, last, output, environ) else 1.0
+        if one.kind == "hide" and any(file.startswith(one.value) for file in files):
+            weight *= PLACE
+        if one.id in raised:
+            weight *= PLACE
+        if one.id not in out or weight > out[one.id].weight:
+            out[one.id] = replace(one, weight=weight)
+    return sorted(out.values(), key=lambda one: -one.weight)
 
 
-def _order(one: Tweak) -> float:
-    return -one.weight
-
-
-def _layer(cause: str) -> str:
-    return cause.split(".")[0]
-
-
-def _named(one: Tweak, seen: Sequence[set[str]]) -> float:
-    """A program that speaks of a variable speaks for it, most of all in its last words."""
-    factors = (NAMED_LAST, NAMED, READ)
-    return next((by for by, words in zip(factors, seen, strict=True) if one.name in words), 1.0)
-
-
-def _value(one: Tweak, last: str, output: str, environ: Mapping[str, str]) -> float:
+def _says_value(one: Tweak, last: str, output: str, environ: Mapping[str, str]) -> bool:
     """A value in the last words (`invalid literal: 'many'`), an entry anywhere in the output."""
     if one.kind == "drop":
         text = one.value.split("=")[0] if one.name.endswith("FLAGS") else one.value
-        return VALUE if len(text) > LONG and text in output else 1.0
+        return len(text) > LONG and text in output
     value = environ.get(one.name, "")
-    spoken = 2 < len(value) < 80 and not value.isdigit()
-    alone = rf"(?<!\w){re.escape(value)}(?!\w)"
-    return VALUE if spoken and re.search(alone, last) else 1.0
+    if not 2 < len(value) < 80 or value.isdigit():
+        return False
+    return bool(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", last))
 
 
 def named_in(message: str, tweaks: Sequence[Tweak]) -> list[Tweak]:
     """The same tweaks, those that a new failure speaks of raised and first."""
     words = {word for word in re.findall(r"\w+", message) if len(word) >= LONG} - {"PATH"}
-    raised = (replace(one, weight=one.weight * NAMED_LAST ** (one.name in words)) for one in tweaks)
-    return sorted(raised, key=_order)
+    raised = (replace(one, weight=one.weight * NAMED[0] ** (one.name in words)) for one in tweaks)
+    return sorted(raised, key=lambda one: -one.weight)
 
 
 def needed_by(message: str, tweaks: Sequence[Tweak]) -> list[Tweak]:

@@ -50,13 +50,11 @@ def may_exceed() -> bool:
 
 
 @contextlib.contextmanager
-def fresh_folder(beside: str = "", avoid: str = "") -> Iterator[str]:
-    """An empty folder, gone afterwards: beside a file where that is possible (its disk), else
-    where there is room, away from a place that may be the trouble.
+def fresh_folder(avoid: str = "") -> Iterator[str]:
+    """An empty folder where there is room, away from a place that may be the trouble; gone
+    afterwards.
     """
-    place = os.path.dirname(beside.rstrip("/"))
-    usable = place and os.access(place, os.W_OK)
-    folder = tempfile.mkdtemp(prefix=".gpuwhy-prove-", dir=place if usable else _room(avoid))
+    folder = tempfile.mkdtemp(prefix=".gpuwhy-prove-", dir=_room(avoid))
     try:
         yield folder
     finally:
@@ -144,16 +142,3 @@ def found_program(argv: Sequence[str], environ: Mapping[str, str]) -> str:
 def gpu_nodes() -> bool:
     """Whether there is a GPU to be opened here."""
     return any(os.path.exists(f"/dev/{name}") for name in ("nvidiactl", "nvidia0", "dxg"))
-
-
-def linked(source: str, target: str) -> None:
-    """A folder again, as hard links where that is possible; links stay what they are."""
-
-    def link(old: str, new: str) -> None:
-        try:
-            os.link(old, new, follow_symlinks=False)
-        except OSError:
-            shutil.copy2(old, new, follow_symlinks=False)
-
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(source, target, copy_function=link, symlinks=True)
