@@ -80,17 +80,12 @@ def opened(
         from gpuwhy.machine.live import LiveMachine
 
         return LiveMachine({**os.environ, **variables}) if variables else LiveMachine()
-    from gpuwhy.machine.image import open_image
-    from gpuwhy.machine.image_manifest import UnreadableImageError
+    from gpuwhy.machine.image import UnreadableImageError, open_image
     from gpuwhy.machine.windows import folder_machine
 
     with refused(UnreadableImageError, "--root "):
-        found = open_image(root, image, note)
-    if found is None:
-        return folder_machine(root, variables or None)
-    if variables:
-        found.give(variables)
-    return found
+        found = open_image(root, image, note, variables)
+    return found or folder_machine(root, variables or None)
 
 
 def recorded(path: str) -> tuple[RecordedMachine, Options]:

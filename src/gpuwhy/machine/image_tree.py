@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import stat as stat_
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from gpuwhy.formats import CutError, MalformedError, Pread
@@ -64,52 +64,39 @@ class Tree:
             if len(entry.name) > MAX_PATH or "\0" in entry.name:
                 continue
             *folders, name = _inside(entry.name) or [""]
-            if name.startswith(_WHITEOUT):
-                self._hide("/".join(folders), name)
-            else:
+            if not name.startswith(_WHITEOUT):
                 kept.append((folders, name, entry))
+                continue
+            with suppress(OSError):
+                names = self.at(self.resolve("/".join(folders))).names or {}
+                if name == _OPAQUE:
+                    names.clear()
+                names.pop(name.removeprefix(_WHITEOUT), None)
         for folders, name, entry in kept:
-            self._put(folders, name, entry)
+            with suppress(OSError):
+                self._put(folders, name, entry)
 
     def _weigh(self, text: int, offset: int = 0) -> None:
         self._weight += _NODE_WEIGHT + text
         if self._weight > MAX_WEIGHT:
             raise MalformedError("more files than an image has", offset)
 
-    def _hide(self, folder: str, name: str) -> None:
-        try:
-            names = self.at(self.resolve(folder)).names or {}
-        except OSError:
-            return
-        if name == _OPAQUE:
-            names.clear()
-        else:
-            names.pop(name.removeprefix(_WHITEOUT), None)
-
     def _put(self, folders: list[str], name: str, entry: Entry) -> None:
+        """Raises OSError where no folder takes it, or a further name is of no file."""
         if not name:  # the root itself
             self.root = self.root._replace(entry=entry)
             return
-        node: Node | None = Node(entry, len(self._layers) - 1)
+        names, node = self._names(folders), Node(entry, len(self._layers) - 1)
         if entry.kind == "hard":
-            node = self._first(entry)
-        names = self._names(folders)
-        if names is None or node is None:
-            return
+            node = self.at(self.resolve(entry.target, last=False))
+            if node.names is not None:
+                return
         if entry.kind == "folder":
             there = names.get(name)
             node = node._replace(names=there.names if there and there.names is not None else {})
         names[name] = node
 
-    def _first(self, entry: Entry) -> Node | None:
-        """The file that a further name is of."""
-        try:
-            first = self.at(self.resolve(entry.target, last=False))
-        except OSError:
-            return None
-        return first if first.names is None else None
-
-    def _names(self, folders: list[str]) -> dict[str, Node] | None:
+    def _names(self, folders: list[str]) -> dict[str, Node]:
         """What the folder of an entry holds; made where it has no entry; links are followed."""
         for _ in range(2):
             names = self.root.names
@@ -123,12 +110,10 @@ class Tree:
                 if names is None:  # a link
                     break
             else:
+                assert names is not None
                 return names
-            try:
-                folders = parts(self.resolve("/".join(folders)))
-            except OSError:
-                break
-        return None
+            folders = parts(self.resolve("/".join(folders)))
+        raise OSError(errno.ELOOP, "a link that leads nowhere")
 
     # ------------------------------------------------------------ finding
 
