@@ -66,7 +66,7 @@ class Machine:
 
     def walk(self, standin: str = "", *, gentle: bool = False) -> dict[str, Stage]:
         """The whole staircase, by "stage" or "stage:device"."""
-        done, _ = walk(self.host(standin), Stack(self.libraries, ()), gentle, silent)
+        done = walk(self.host(standin), Stack(self.libraries, ()), gentle, silent)
         assert len({(s.name, s.device) for s in done}) == len(done)
         return {s.name if s.device is None else f"{s.name}:{s.device}": s for s in done}
 

@@ -58,11 +58,6 @@ def stage(found: FrameworkRun, name: str) -> Stage:
 def test_torch_that_works(tried):
     found = tried("torch", TORCH)
     assert outcomes(found) == ALL_PASSED, found
-    calls = {call.name: call for found_stage in found.stages for call in found_stage.calls}
-    assert calls["torch.cuda.get_device_capability(0)"].text == "9.0"
-    assert calls["torch.cuda.get_arch_list()"].text == "sm_80 sm_90"
-    assert calls["torch.backends.cudnn.version()"].text == "90100"
-    assert calls["check conv2d, float16, input gradient"].text == "from 8 to 72"
     assert found.said == ""
 
 
@@ -99,7 +94,6 @@ def test_gentle_takes_no_context(tried):
     given = {"STANDIN_GPUS": "2", "STANDIN_NO_INIT": "this took a context"}
     found = tried("torch", TORCH, gentle=True, **given)
     assert outcomes(found) == {**NO_DEVICES, "devices": "passed"}
-    assert [call.text for call in stage(found, "devices").calls] == ["2"]
     assert "--gentle" in stage(found, "matmul").why
     found = tried("tensorflow", TENSORFLOW, gentle=True)  # listing takes one there
     assert outcomes(found) == {**NO_DEVICES, "devices": "skipped"}
@@ -107,13 +101,11 @@ def test_gentle_takes_no_context(tried):
 
 ON_CPU = "ran on the CPU: /job:localhost/replica:0/task:0/device:CPU:0"
 JAX = """
-import logging, os
+import os, sys, types
 __version__ = "1"
+words = "cuInit failed, " + os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"]
+sys.modules["jax._src.xla_bridge"] = types.SimpleNamespace(_backend_errors={"cuda": words})
 def devices(kind):
-    try:
-        raise RuntimeError("cuInit failed, " + os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"])
-    except RuntimeError as error:
-        logging.getLogger("jax._src.xla_bridge").error("plugin", exc_info=error)
     raise RuntimeError("Unknown backend gpu")
 """
 WITHOUT_A_GPU = [
@@ -121,7 +113,7 @@ WITHOUT_A_GPU = [
     ("tensorflow", TENSORFLOW, {"STANDIN_CPU_BUILD": "1"}, "this TensorFlow is built without CUDA"),
     ("onnxruntime", ONNXRUNTIME, {"STANDIN_PROVIDER": "CPU"}, "fell back to the CPU"),
     ("cupy", CUPY, {"STANDIN_NO_INIT": "too old"}, "RuntimeError: too old"),
-    ("jax", JAX, {}, "cuInit failed, false"),  # by its plugin's log, not its own error
+    ("jax", JAX, {}, "cuInit failed, false"),  # by what its bridge kept, not its own error
     ("jax", JAX, {"XLA_PYTHON_CLIENT_PREALLOCATE": "true"}, "cuInit failed, true"),
 ]
 

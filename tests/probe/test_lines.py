@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuwhy.facts.probe import Call, Rate, Stage
+from gpuwhy.facts.probe import Call, Stage
 from gpuwhy.probe.lines import MAX_CALLS, MAX_STAGES, MAX_TEXT, read
 
 from .machines import of_words
@@ -105,13 +105,6 @@ def test_before_the_first_stage_and_after_the_last():
     assert (nameless.name, nameless.calls[0].name) == ("", "dlopen libcuda.so.1")
     told = read([BEGIN, {"end": "init", "ok": True}, of_words("probe died by signal 11")])
     assert ([stage.outcome for stage in told.stages], told.broke) == (["passed"], False)
-
-
-def test_rates():
-    good = {"rate": "copy to the GPU", "device": 0, "per_second": 1e9, "unit": "B/s"}
-    bad = ({"device": None}, {"per_second": float("nan")}, {"per_second": -1}, {"rate": "another"})
-    told = read([good, *({**good, **one} for one in bad)])
-    assert told.rates == (Rate("copy to the GPU", 0, 1e9, "B/s"),)
 
 
 @pytest.mark.parametrize("device", [-1, True, "0", 1.5, 10**9, [0]])

@@ -9,12 +9,11 @@ from gpuwhy.facts.devices import Devices
 from gpuwhy.facts.fact import Known, Source
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Effect, Finding, Weight
-from gpuwhy.facts.probe import FrameworkRun, Probe, Rate, Stage
+from gpuwhy.facts.probe import FrameworkRun, Probe, Stage
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine
 from gpuwhy.machine.recording import Recording, recorded_machine
 from gpuwhy.probe.outcome import failures, rows
-from gpuwhy.signs.judged import judge
 
 from ..signs.test_hosts import NAMES, answers, described
 
@@ -83,22 +82,6 @@ def test_what_may_fail_in_another_operation_stays():
     facts = Facts(probe=Probe(frameworks=Known((FrameworkRun("torch", passed),), SEEN)))
     found = observed([Finding("cudnn.mixed_libraries", Weight.STRONG, "two releases")], facts)
     assert {one.effect for one in found} == {Effect.SLOWS}
-
-
-@pytest.mark.parametrize(
-    ("per_second", "shown"), [(2e12, False), (1e9, True)], ids=["as usual", "far too slow"]
-)
-def test_a_gpu_that_is_far_too_slow_is_named(per_second, shown):
-    facts = observe(*host("h200-probe")).facts
-    gpus = tuple(replace(one, processes=Known((), SEEN)) for one in facts.devices.gpus.need())
-    rate = Rate("copy on the GPU", 0, per_second, "B/s")
-    facts = replace(
-        facts,
-        devices=replace(facts.devices, gpus=Known(gpus, SEEN)),
-        probe=replace(facts.probe, rates=Known((rate,), SEEN)),
-    )
-    found = [one for one in judge(facts).findings if one.weight is Weight.STRONG]
-    assert [one.cause for one in found] == ["device.hardware"] * shown
 
 
 @pytest.mark.parametrize("name", HOSTS)

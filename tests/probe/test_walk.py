@@ -13,21 +13,11 @@ from tests.probe.machines import Machine, build, limit, outcomes, silent
 
 
 def test_a_healthy_machine_passes_every_stage_in_order(machine: Machine):
-    done, rates = walk(machine.host(), Stack(machine.libraries, ()), False, silent)
+    done = walk(machine.host(), Stack(machine.libraries, ()), False, silent)
     assert [(one.name, one.outcome, one.why) for one in done] == [(step.name, "passed", "") for step in STEPS]
-    assert {rate.what for rate in rates} == {"copy on the GPU", "float32 matmul"}
     libraries = {stage.name: stage.library for stage in done if stage.library}
     assert libraries["libcuda"] == str(machine.folder / "libcuda.so.1")
     assert libraries["cudnn_create"] == libraries["cudnn"] == machine.libraries["cudnn"]
-
-
-def test_what_the_driver_says_of_each_gpu_is_kept(machine: Machine):
-    devices = machine.told("driver", "devices=2,mode=3,driver=13000").stages[2]
-    told = [call.text for call in devices.calls]
-    assert told[:2] == ["CUDA 13.0", "2"]
-    assert "GPU 1: Stand-in 9000" in told
-    assert "GPU 1: 0000:0b:00.0" in told
-    assert "GPU 0: capability 9.0, compute mode exclusive_process" in told
 
 
 def test_a_driver_that_does_not_start_stops_all_but_what_needs_no_gpu(machine: Machine):
@@ -53,10 +43,8 @@ def test_a_driver_that_names_no_codes_gets_them_from_a_table(tmp_path: Path):
 def test_a_compiler_that_makes_no_machine_code_leaves_that_to_the_driver(tmp_path: Path, machine: Machine):
     old = Machine(machine.folder)
     old.libraries = {"nvrtc": str(build(tmp_path, "NVRTC", old=True) / "libnvrtc.so.12")}
-    compiled, launched = old.told("device").stages[2:]
-    assert "for compute_90" in [call.text for call in compiled.calls]
-    assert launched.outcome == "passed"
-    assert launched.why == "this NVRTC makes only PTX for this GPU: the driver compiled it"
+    assert [stage.outcome for stage in old.told("device").stages] == ["passed"] * 4
+    assert set(outcomes(machine.walk("cc=100"), "passed")) == set(machine.walk())
 
 
 FAULTS = [
@@ -69,7 +57,7 @@ FAULTS = [
     ("cudart=13010,cudaGetDeviceCount=35", "cudart", "the runtime is newer than the driver: CUDA"),
     ("major=8", "cudnn", "cudnnGetVersion says 90100, cudnnGetProperty 8.1.1"),
     ("cudnnCnnVersionCheck=3009", "cudnn", "gave 3009 CUDNN_STATUS_STANDIN: the stand-in says no"),
-    ("cudnnCreate=1001", "cudnn_create:0", "says no; 8.0 MiB of 64.0 MiB GPU memory was free"),
+    ("cudnnCreate=1001", "cudnn_create:0", "says no; 8 of 64 MiB GPU memory was free"),
     ("ncclCommInitAll=2", "nccl", "gave 2 ncclSystemError: unhandled system error; the stand-in"),
     ("ncclGroupEnd=wrong", "nccl", "GPU 0 has 2.0 instead of 1"),
     ("devices=0", "devices", "the driver shows no GPU"),
@@ -83,31 +71,16 @@ def test_each_fault_fails_its_own_stage_alone(machine: Machine, standin: str, st
     assert why in stages[stage].why
 
 
-@pytest.mark.parametrize(
-    ("standin", "stage", "why"),
-    [
-        ("cc=100", "launch:0", "this NVRTC makes only PTX for this GPU"),
-        ("ptx=222", "launch:0", "the driver does not take this NVRTC's PTX (CUDA_ERROR_STANDIN_22"),
-        ("cudart=12090", "cudart", "a driver for up to CUDA 12.8: kernels run, PTX from this CUDA"),
-    ],
-)
-def test_what_is_only_narrower_passes_with_a_word(machine: Machine, standin: str, stage: str, why: str):
-    stages = machine.walk(standin)
-    assert set(outcomes(stages, "passed")) == set(stages)
-    assert why in stages[stage].why
-
-
-def test_little_free_memory_makes_the_tests_smaller_and_they_say_so(machine: Machine):
+def test_little_free_memory_makes_the_test_smaller(machine: Machine):
     free = machine.told("device", "free=3000000").stages
     assert [stage.outcome for stage in free] == ["passed"] * 4
-    assert "; the test takes 1.4 MiB instead of 96.0 MiB" in free[1].calls[0].text
-    full = machine.told("device", "free=1100000").stages[1]
+    full = machine.told("device", "free=110000").stages[1]
     assert (full.name, full.outcome, full.failing and full.failing.code) == ("memory", "failed", 2)
 
 
 DEADLY = [
     ("driver", "cuInit", "init"),
-    ("driver", "cuDeviceGetName", "devices"),
+    ("driver", "cuDeviceGetCount", "devices"),
     ("device", "cuDevicePrimaryCtxRetain", "context"),
     ("device", "nvrtcCompileProgram", "nvrtc"),
     ("device", "cuLaunchKernel", "launch"),
@@ -158,7 +131,7 @@ def test_a_dependency_that_kills_the_process_belongs_to_the_stage_that_wants_it(
     for name in ("libcublasLt.so.12", "libnvrtc-builtins.so.12.9"):
         (tmp_path / name).write_bytes(whole[:4096])  # the header promises more than there is
     preload = tuple(str(path) for path in sorted(tmp_path.iterdir()))
-    done, _ = walk(machine.host(), Stack(machine.libraries, preload), False, silent)
+    done = walk(machine.host(), Stack(machine.libraries, preload), False, silent)
     crashed = {stage.name: stage.why for stage in done if stage.outcome == "crashed"}
     assert crashed == {
         "nvrtc": "dlopen libnvrtc-builtins.so.12.9: died by signal 7 (SIGBUS)",
@@ -168,7 +141,7 @@ def test_a_dependency_that_kills_the_process_belongs_to_the_stage_that_wants_it(
 
 
 def test_a_crash_on_the_way_out_does_not_undo_what_passed(machine: Machine):
-    done, _ = walk(machine.host("cuDevicePrimaryCtxRelease=die11"), Stack({}, ()), False, silent)
+    done = walk(machine.host("cuDevicePrimaryCtxRelease=die11"), Stack({}, ()), False, silent)
     found = {one.name: one.outcome for one in done}
     assert (found["context"], found["memory"]) == ("passed", "passed")
     assert "cuDevicePrimaryCtxRelease: died by signal 11 (SIGSEGV)" in {stage.why for stage in done}
@@ -225,7 +198,7 @@ def test_a_driver_library_that_is_not_there_is_the_first_stage(machine: Machine)
         def ask(self, op: str, *args: str) -> Fact:
             return machine.host().ask(op, *args, "--cuda", "libcuda.nowhere.so.1")
 
-    stages = {s.name: s for s in walk(Nowhere(), Stack({}, ()), False, silent)[0]}
+    stages = {s.name: s for s in walk(Nowhere(), Stack({}, ()), False, silent)}
     assert stages["libcuda"].outcome == "failed"
     assert stages["init"].why == "needs the driver library, which failed"
 
@@ -284,6 +257,6 @@ def test_an_older_cudnn_finds_the_cublas_that_it_is_linked_with(cudnn: str, open
     ],
 )
 def test_a_child_that_does_not_begin_says_why(host):
-    first = walk(host, Stack({}, ()), True, silent)[0][0]
+    first = walk(host, Stack({}, ()), True, silent)[0]
     why = "probe ended with code 1: No module named 'x'"
     assert (first.name, first.outcome, first.why) == ("libcuda", "skipped", why)

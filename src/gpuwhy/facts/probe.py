@@ -11,7 +11,7 @@ StageOutcome = Literal["passed", "failed", "crashed", "hung", "skipped"]
 
 
 class Call(Record, frozen=True, omit_defaults=True):
-    """One call into a library during the probe: what it answered, and how long it took."""
+    """A call into a library that did not succeed during the probe, and how long it took."""
 
     name: str  # cuInit, dlopen, "compare with the host"
     ok: bool
@@ -39,15 +39,6 @@ class Stage(Record, frozen=True, omit_defaults=True):
         return next((call for call in self.calls if not call.ok), None)
 
 
-class Rate(Record, frozen=True):
-    """A rate that the probe reached, as a sanity check: bytes or operations per second."""
-
-    what: Literal["copy to the GPU", "copy on the GPU", "float32 matmul"]
-    device: int
-    per_second: float
-    unit: Literal["B/s", "FLOP/s"]
-
-
 class Surprise(Record, frozen=True):
     """A mapped library that is not the one that the loader's model predicted."""
 
@@ -72,4 +63,3 @@ class Probe(Record, frozen=True):
 
     stages: Fact[tuple[Stage, ...]] = NOT_OBSERVED
     frameworks: Fact[tuple[FrameworkRun, ...]] = NOT_OBSERVED
-    rates: Fact[tuple[Rate, ...]] = NOT_OBSERVED

@@ -1,4 +1,4 @@
-"""GPUs by PCI id and by name: what the card is, its capability, memory, market and slowest rate.
+"""GPUs by PCI id and by name: what the card is, its capability, memory and market.
 
 Where NVML answers, NVML is right; this is for machines whose driver cannot be asked, and for names
 in logs.
@@ -14,11 +14,9 @@ import msgspec
 
 from gpuwhy.facts.fact import Source
 from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.tables import load, rows, source
+from gpuwhy.knowledge.tables import load, source
 
 Segment = Literal["data center", "workstation", "consumer", "embedded"]
-FAR_BELOW = 0.1
-"""A card is slow only below this part of the slowest card of its kind: short tests are slower."""
 
 # Words at the end that may go when the whole name is not known: sizes, form factors, slices.
 _OVERLOOKED = re.compile(
@@ -88,16 +86,6 @@ class Memory(msgspec.Struct, frozen=True):
 
     sizes: dict[str, int]  # the first whose words all stand in the name; a size in GB at its end
     slices: dict[str, int]
-
-
-class Slowest(msgspec.Struct, frozen=True):
-    """The slowest card of a compute capability: its memory and its float32 arithmetic."""
-
-    capability: str
-    card: str
-    bytes_per_second: float
-    flops: float
-    source: Source
 
 
 def table() -> Table:
@@ -209,12 +197,6 @@ def size_of(name: str) -> int | None:
         if all(f" {word} " in flat for word in (model if numbered else row.split())):
             return size << 20
     return int(told[1]) << 30 if told else None
-
-
-def slowest(capability: str) -> Slowest | None:
-    """The slowest card of a capability, to tell a broken card from a small one."""
-    every = rows("gpu_rates.jsonl", Slowest)
-    return next((row for row in every if row.capability == capability), None)
 
 
 def _plain(name: str) -> list[str]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
-from gpuwhy.facts.probe import Call, Rate, Stage, StageOutcome
+from gpuwhy.facts.probe import Call, Stage, StageOutcome
 
 MAX_TEXT = 400
 MAX_CALLS = 200
@@ -31,7 +29,7 @@ EXCEPTIONS = {
 }
 """The codes with which Windows ends a process."""
 
-_KINDS = ("stage", "calling", "call", "library", "rate", "skipped", "end", "said", "ended")
+_KINDS = ("stage", "calling", "call", "library", "end", "said", "ended")
 _CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 Line = Mapping[str, Any]
@@ -41,7 +39,6 @@ class Said(NamedTuple):
     """What a child said."""
 
     stages: tuple[Stage, ...]
-    rates: tuple[Rate, ...] = ()
     broke: bool = False  # it died or hung; the last stage says how
 
 
@@ -51,7 +48,7 @@ def read(lines: Iterable[Line]) -> Said:
     for line in lines:
         reader.take(line)
     reader.finish()
-    return Said(tuple(reader.stages), tuple(reader.rates), reader.broke)
+    return Said(tuple(reader.stages), reader.broke)
 
 
 class _Reader:
@@ -59,7 +56,6 @@ class _Reader:
 
     def __init__(self) -> None:
         self.stages: list[Stage] = []
-        self.rates: list[Rate] = []
         self.broke = False
         self._calls: list[Call] = []
         self._name = self._calling = self._library = ""
@@ -105,19 +101,6 @@ class _Reader:
     def library(self, line: Line) -> None:
         """The file that is really mapped; the first of a stage is its own."""
         self._library = self._library or _text(line["library"])
-
-    def rate(self, line: Line) -> None:
-        """A rate; one that makes no sense is left out."""
-        with suppress(msgspec.ValidationError):
-            row = {key: line.get(key) for key in ("device", "per_second", "unit")}
-            rate = msgspec.convert({**row, "what": line["rate"]}, Rate)
-            if 0 < rate.per_second < 1e300 and len(self.rates) < MAX_STAGES:
-                self.rates.append(rate)
-
-    def skipped(self, line: Line) -> None:
-        """The open stage was left out."""
-        if self._open:
-            self._end("skipped", _text(line["skipped"]))
 
     def end(self, line: Line) -> None:
         """The open stage is done."""

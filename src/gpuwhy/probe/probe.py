@@ -33,13 +33,12 @@ def probe(
     """
     if not isinstance(machine.offline(), Absent):
         offline = Unknown("another machine's files: nothing can be run there", kind="offline")
-        return replace(facts, probe=Probe(offline, offline, offline))
+        return replace(facts, probe=Probe(offline, offline))
     free = [value_or(one.memory_free, 0) for one in value_or(facts.devices.gpus, ())]
     roomy = bool(free) and min(free) >= ROOMY
-    stages, reached = walk(machine, stack(facts), gentle, note, roomy)
-    rates = Known(reached, _SOURCE) if reached else Absent(_SOURCE)
+    stages = Known(walk(machine, stack(facts), gentle, note, roomy), _SOURCE)
     runs = _frameworks(machine, facts, gentle, note)
-    return replace(facts, probe=Probe(Known(stages, _SOURCE), runs, rates))
+    return replace(facts, probe=Probe(stages, runs))
 
 
 def _frameworks(

@@ -10,7 +10,7 @@ from itertools import chain
 from msgspec.structs import replace
 
 from gpuwhy.facts.fact import Known, Unknown
-from gpuwhy.facts.probe import Rate, Stage
+from gpuwhy.facts.probe import Stage
 from gpuwhy.machine.machine import Machine
 from gpuwhy.probe.lines import UNNAMED, Said, read
 from gpuwhy.probe.stages import BY_NAME, GROUPS, NEEDED, STEPS, Stack, Step
@@ -24,8 +24,8 @@ BROKEN = ("failed", "crashed", "hung")
 
 def walk(
     machine: Machine, stack: Stack, gentle: bool, note: Note, roomy: bool = False
-) -> tuple[tuple[Stage, ...], tuple[Rate, ...]]:
-    """All groups; the stages in their order, and the rates reached.
+) -> tuple[Stage, ...]:
+    """The stages of all groups in their order.
 
     Where the GPUs are `roomy`, the groups that hold a context each run side by side.
     """
@@ -45,7 +45,7 @@ def walk(
         done.done,
         key=lambda one: (order.get(one.name, len(order)), -1 if one.device is None else one.device),
     )
-    return tuple(stages), tuple(done.rates)
+    return tuple(stages)
 
 
 class _Walk:
@@ -55,7 +55,6 @@ class _Walk:
         self._machine, self._gentle, self._note = machine, gentle, note
         self._libraries, self._preload = stack.libraries, stack.preload
         self.done: list[Stage] = []
-        self.rates: list[Rate] = []
 
     def group(self, group: str) -> None:
         """Run one group's stages, and say of each that did not run why."""
@@ -77,7 +76,6 @@ class _Walk:
             without = chain.from_iterable(("--skip", name) for name in skip)
             said = self._ask(group, steps, [*arguments, *without])
             self.done += said.stages
-            self.rates += said.rates
             if not said.broke or not said.stages or not _is_of_one_gpu(said.stages[-1]):
                 return
             skip += [_key(stage) for stage in said.stages]

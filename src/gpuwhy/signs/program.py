@@ -10,9 +10,8 @@ from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.loads import MissingLibrary
 from gpuwhy.facts.probe import Stage
 from gpuwhy.facts.run import GpuUse
-from gpuwhy.knowledge.gpus import FAR_BELOW, slowest
 from gpuwhy.knowledge.platforms import is_visual_c
-from gpuwhy.signs.case import Case, against, proof, release, rows, slows, strong, table, weak
+from gpuwhy.signs.case import Case, against, proof, release, rows, weak
 from gpuwhy.signs.damage import source_gone
 from gpuwhy.signs.devices import GIB
 from gpuwhy.signs.driver_library import selected
@@ -207,34 +206,10 @@ def _rightful(facts: Facts, code: int, cause: str) -> bool:
     return (one is not None and one.kind == "compat") == (cause == "driver.compat_misuse")
 
 
-def far_too_slow(case: Case) -> Finding | None:
-    """A rate far below the slowest card of its kind, where nobody else was on the card."""
-    measured = case.facts.probe.rates
-    for rate in value_or(measured, ()):
-        if rate.device != case.gpu.index or value_or(case.gpu.processes, ("unseen",)):
-            continue
-        row = slowest(value_or(case.gpu.capability, ""))
-        usual = row and {"copy on the GPU": row.bytes_per_second, "float32 matmul": row.flops}
-        wanted = usual.get(rate.what, 0.0) if usual else 0.0
-        if row and rate.per_second < wanted * FAR_BELOW:
-            reached = f"{_big(rate.per_second)}{rate.unit}"
-            fact = table(f"a {row.card} does {_big(wanted)}{rate.unit}", row.source)
-            text = "{what} reached {reached} with nobody else on the GPU"
-            return slows(
-                strong(text, saw(reached, measured), fact, what=rate.what, reached=reached)
-            )
-    return None
-
-
-def _big(number: float) -> str:
-    return f"{number / 1e12:.2g} T" if number >= 1e12 else f"{number / 1e9:.2g} G"
-
-
 SIGNS = (
     *rows("memory.oom", "machine", filled),
     *rows("memory.preallocation", "machine", grabbed),
     *rows("other.not_gpu", "machine", nothing_of_the_stack, without_runtime, without_python_dll),
     *rows("other.not_gpu", "machine", without_python, older_runtime),
     *rows("driver.stub", "machine", answered),
-    *rows("device.hardware", "gpu", far_too_slow),
 )

@@ -7,10 +7,8 @@ they are exact in float16. Standard library only, Python 3.5 and newer.
 
 import ctypes
 import faulthandler
-import functools
 import glob
 import importlib
-import logging
 import os
 import re
 import sys
@@ -20,10 +18,9 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, HERE)
 
 import talk  # noqa: E402
-from talk import Failed, Stage, clock, compare, say, since, told  # noqa: E402
+from talk import Failed, Stage, clock, compare, failed, say, since  # noqa: E402
 
 MOST_TEXT = 6000
-MOST_SHOWN = 300
 HANGING = 100.0  # seconds after which every thread's stack is printed; the parent ends us at 120
 TOLERANCE = 0.02
 MAPPED = re.compile(
@@ -66,16 +63,14 @@ def tell_mapped():
 
 
 def call(name, function, *args):
-    """Call, and tell before and after; what it raises goes on."""
+    """Call what has a name of its own, and tell what it raises, which goes on."""
     say({"calling": name})
     start = clock()
     try:
-        answer = function(*args)
+        return function(*args)
     except BaseException as error:
-        told(name, False, text=reason(error), ms=since(start))
+        failed(name, text=reason(error), ms=since(start))
         raise
-    told(name, text=shown(answer), ms=since(start))
-    return answer
 
 
 def attempt(name, step, *args):
@@ -95,21 +90,12 @@ def attempt(name, step, *args):
 def compute(work, wanted):
     """Each calculation of a stage, and the extremes of its results, which the host knows."""
     for name, function in work:
-        results = call(name, function) if name else function()
-        for (part, lowest, highest), got in zip(wanted, results):
+        for (part, lowest, highest), got in zip(wanted, call(name, function)):
             found = (float(got.min()), float(got.max()))
             off = [abs(one - other) for one, other in zip(found, (lowest, highest))]
-            text = "from %g to %g" % found
             right = all(one <= TOLERANCE * highest for one in off)  # false for NaN too
-            wrong = "wrong result: %s instead of %g to %g" % (text, lowest, highest)
-            compare("check %s, %s" % (name, part), "" if right else wrong, text)
-
-
-def shown(value):
-    """A short answer as text; nothing for an object that has no short form."""
-    if isinstance(value, (list, tuple)) and all(isinstance(one, (str, int)) for one in value):
-        return " ".join(str(one) for one in value)[:MOST_SHOWN]
-    return str(value)[:MOST_SHOWN] if isinstance(value, (str, int, float)) else ""
+            wrong = "wrong result: from %g to %g instead of %g to %g" % (found + (lowest, highest))
+            compare("check %s, %s" % (name, part), right, wrong)
 
 
 def reason(error):
@@ -142,18 +128,13 @@ def story(error):
 # ---------------------------------------------------------------- frameworks
 
 
-class Probe:
-    """A framework: how it lists its GPUs, and what it computes on one of them.
+PRODUCT = [("product", SIDE, SIDE)]
+CONVOLVED = [("forward", 72, 72), ("input gradient", 8, 72), ("filter gradient", 392, 392)]
+"""What the parts of a result are called, with their lowest and highest number.
 
-    `matmul` and `convolution` are pairs of a name and what computes parts of a result; `product`
-    and `convolved` say what these parts are called, with their lowest and highest number.
-    """
-
-    product = [("product", SIDE, SIDE)]
-    convolved = [("forward", 72, 72), ("input gradient", 8, 72), ("filter gradient", 392, 392)]
-
-    def __init__(self, devices, matmul, convolution):
-        self.devices, self.matmul, self.convolution = devices, matmul, convolution
+Each framework below gives what lists its GPUs, and pairs of a name and what computes the parts of a
+product, and of a convolution.
+"""
 
 
 def each_kind(name, function):
@@ -166,24 +147,16 @@ def numpy_ones(kind, shape):
     return importlib.import_module("numpy").ones(shape, kind)
 
 
-def torch_devices(own, gentle):
-    """How many GPUs; where there is none, initialising says why."""
-    cuda = own.cuda
-    count = call("torch.cuda.device_count()", cuda.device_count)
-    if not gentle:
-        call("torch.cuda.init()", cuda.init if hasattr(cuda, "init") else cuda._lazy_init)
-    if count == 0:
-        compare("count the GPUs", "torch counts no GPU")
-    if not gentle:
-        capability = "%d.%d" % tuple(cuda.get_device_capability(0))
-        told("torch.cuda.get_device_capability(0)", text=capability)
-        if hasattr(cuda, "get_arch_list"):
-            told("torch.cuda.get_arch_list()", text=" ".join(cuda.get_arch_list()))
-
-
 def torch(own, gentle):
     """PyTorch: any release from 0.4."""
     cuda = own.cuda
+
+    def devices():
+        """Where there is none, initialising says why."""
+        count = call("torch.cuda.device_count()", cuda.device_count)
+        if not gentle:
+            call("torch.cuda.init()", cuda.init if hasattr(cuda, "init") else cuda._lazy_init)
+        compare("count the GPUs", count, "torch counts no GPU")
 
     def ones(kind, shape):
         return own.ones(*shape, dtype=getattr(own, kind), device="cuda")
@@ -199,7 +172,7 @@ def torch(own, gentle):
         return back(ones(kind, SQUARE).matmul(ones(kind, SQUARE)))
 
     def version():
-        call("torch.backends.cudnn.version()", own.backends.cudnn.version)
+        own.backends.cudnn.version()
         return []
 
     def convolved(kind):
@@ -210,51 +183,37 @@ def torch(own, gentle):
         forward.float().sum().backward()
         return back(forward, pictures.grad, filters.grad)
 
-    products = each_kind("torch.matmul, ", multiplied)
-    convolutions = [("", version)] + each_kind("conv2d, ", convolved)
-    devices = functools.partial(torch_devices, own, gentle)
-    return Probe(devices, [("torch.zeros(1, device='cuda')", context)] + products, convolutions)
-
-
-def by_config(config):
-    """TensorFlow 2: keep to the first GPU, and do not fall back."""
-    listed = getattr(config, "list_physical_devices", None)
-    listed = listed or config.experimental.list_physical_devices
-    gpus = call("tf.config.list_physical_devices('GPU')", listed, "GPU")
-    if gpus:  # memory is then taken as it is needed
-        config.experimental.set_visible_devices(gpus[:1], "GPU")
-        config.experimental.set_memory_growth(gpus[0], True)
-        config.set_soft_device_placement(False)
-    return gpus
-
-
-def by_session(own):
-    """TensorFlow 1: the same by a session's options, which its eager execution takes too."""
-    v1 = getattr(getattr(own, "compat", None), "v1", None) or own
-    config = v1.ConfigProto(allow_soft_placement=False)
-    config.gpu_options.allow_growth = True
-    v1.enable_eager_execution(config)
-    module = importlib.import_module("tensorflow.python.client.device_lib")
-    found = call("device_lib.list_local_devices()", module.list_local_devices, config)
-    return [one for one in found if one.device_type == "GPU"]
+    products = [("torch.zeros(1, device='cuda')", context)] + each_kind(
+        "torch.matmul, ", multiplied
+    )
+    convolutions = [("torch.backends.cudnn.version()", version)] + each_kind("conv2d, ", convolved)
+    return devices, products, convolutions
 
 
 def tensorflow(own, gentle):
-    """TensorFlow 2.x, and 1.x from 1.7, where eager execution is turned on."""
+    """TensorFlow from 1.14, where eager execution is turned on, to 2.x."""
 
     def devices():
-        if not own.test.is_built_with_cuda():
-            compare("tf.test.is_built_with_cuda()", "this TensorFlow is built without CUDA")
-        if not (by_session(own) if own.__version__.startswith("1.") else by_config(own.config)):
-            compare("count the GPUs", "TensorFlow lists no GPU")
+        """Keep to the first GPU, and do not fall back."""
+        built = own.test.is_built_with_cuda()
+        compare("tf.test.is_built_with_cuda()", built, "this TensorFlow is built without CUDA")
+        if own.__version__.startswith("1."):
+            own.compat.v1.enable_eager_execution()
+        config = own.config
+        listed = getattr(config, "list_physical_devices", None)  # since 2.1
+        listed = listed or config.experimental.list_physical_devices
+        gpus = call("tf.config.list_physical_devices('GPU')", listed, "GPU")
+        compare("count the GPUs", gpus, "TensorFlow lists no GPU")
+        config.experimental.set_visible_devices(gpus[:1], "GPU")
+        config.experimental.set_memory_growth(gpus[0], True)  # taken as it is needed
+        config.set_soft_device_placement(False)
 
     def ones(kind, shape):
         return own.constant(numpy_ones(kind, shape))
 
     def back(*tensors):
         for one in tensors:
-            if "GPU" not in one.device:
-                compare("look where it ran", "ran on the CPU: " + one.device)
+            compare("look where it ran", "GPU" in one.device, "ran on the CPU: " + one.device)
         return [one.numpy() for one in tensors]
 
     def multiplied(kind):
@@ -272,33 +231,7 @@ def tensorflow(own, gentle):
             return back(forward, *tape.gradient(forward, [x, w], output_gradients=gradient))
 
     products = each_kind("tf.matmul, ", multiplied)
-    return Probe(devices, products, each_kind("tf.nn.conv2d, ", convolved))
-
-
-class Heard(logging.Handler):
-    """What JAX logs of plugins that did not start: its own error names only the CPU."""
-
-    def __init__(self):
-        super().__init__(logging.WARNING)
-        self.said = []
-        logger = logging.getLogger("jax._src.xla_bridge")
-        if not logger.hasHandlers():  # what Python would do if we were not listening
-            logger.addHandler(logging.StreamHandler())
-        logger.addHandler(self)
-
-    def emit(self, record):
-        """Keep the exception's words, else the message's."""
-        error = record.exc_info[1] if record.exc_info else None
-        self.said.append(str(error or record.getMessage()).strip()[:600])
-
-
-def start_error():
-    """What the client's start raised: newer releases keep it, and name only the CPU."""
-    try:
-        errors = importlib.import_module("jax._src.xla_bridge")._backend_errors
-    except (ImportError, AttributeError):
-        return ""
-    return str(errors.get("cuda") or errors.get("gpu") or "").strip()[:600]
+    return devices, products, each_kind("tf.nn.conv2d, ", convolved)
 
 
 def jax(own, gentle):
@@ -306,13 +239,12 @@ def jax(own, gentle):
     gpus = []
 
     def devices():
-        heard = Heard()
         try:
             gpus.extend(call("jax.devices('gpu')", own.devices, "gpu"))
-        except RuntimeError:
-            why = start_error() or (heard.said or [""])[0]
-            if why:
-                compare("start of the CUDA client", why)
+        except RuntimeError:  # it names only the CPU; the bridge keeps what the CUDA client said
+            errors = getattr(sys.modules.get("jax._src.xla_bridge"), "_backend_errors", {})
+            why = str(errors.get("cuda") or errors.get("gpu") or "").strip()[:600]
+            compare("start of the CUDA client", not why, why)
             raise
 
     def on_gpu(function, kind, *shapes):
@@ -323,23 +255,21 @@ def jax(own, gentle):
         for one in arrays:
             several = callable(getattr(one, "devices", None))
             places = one.devices() if several else [one.device_buffer.device()]
-            if any(place.platform == "cpu" for place in places):
-                compare("look where it ran", "ran on the CPU")
+            on_cpu = any(place.platform == "cpu" for place in places)
+            compare("look where it ran", not on_cpu, "ran on the CPU")
         return [numpy.asarray(one.block_until_ready()) for one in arrays]
 
-    def convolved(pictures, filters, gradient):
-        def once(x, w):
-            return own.lax.conv(x, w, (1, 1), "VALID")
+    def multiplied(kind):
+        return on_gpu(lambda a, b: (a.dot(b),), kind, SQUARE, SQUARE)
 
-        forward, back = own.vjp(once, pictures, filters)
+    def both_ways(pictures, filters, gradient):
+        forward, back = own.vjp(lambda x, w: own.lax.conv(x, w, (1, 1), "VALID"), pictures, filters)
         return (forward,) + tuple(back(gradient))
 
-    products = each_kind(
-        "dot, ", lambda kind: on_gpu(lambda a, b: (a.dot(b),), kind, SQUARE, SQUARE)
-    )
-    shapes = (PICTURES, FILTERS, RESULT)
-    both_ways = each_kind("lax.conv, ", lambda kind: on_gpu(convolved, kind, *shapes))
-    return Probe(devices, products, both_ways)
+    def convolved(kind):
+        return on_gpu(both_ways, kind, PICTURES, FILTERS, RESULT)
+
+    return devices, each_kind("dot, ", multiplied), each_kind("lax.conv, ", convolved)
 
 
 def block(tag, *parts):
@@ -386,24 +316,23 @@ def onnxruntime(own, gentle):
     def devices():
         """Open the CUDA provider, as the first session does; where that fails, ask the loader."""
         name = "onnxruntime.get_available_providers()"
-        if CUDA not in call(name, own.get_available_providers):
-            compare("look for the CUDA provider", "this ONNX Runtime is built without CUDA")
+        built = CUDA in call(name, own.get_available_providers)
+        compare("look for the CUDA provider", built, "this ONNX Runtime is built without CUDA")
         session = call("InferenceSession(%s)" % CUDA, opened, b"MatMul")
         if CUDA not in session.get_providers():
             tell_mapped()
             Told.spoilt = True
             why = provider_error(own)
-            compare("get_providers()", "fell back to the CPU" + (": " + why if why else ""))
+            compare("get_providers()", False, "fell back to the CPU" + (": " + why if why else ""))
 
     def run(operator, left, right):
         session = opened(operator)
-        if CUDA not in session.get_providers():
-            compare("look where it ran", "ran on the CPU")
+        compare("look where it ran", CUDA in session.get_providers(), "ran on the CPU")
         given = {"a": numpy_ones("float32", left), "b": numpy_ones("float32", right)}
         return session.run(None, given)
 
     products = [("run, MatMul", lambda: run(b"MatMul", SQUARE, SQUARE))]
-    return Probe(devices, products, [("run, Conv", lambda: run(b"Conv", PICTURES, FILTERS))])
+    return devices, products, [("run, Conv", lambda: run(b"Conv", PICTURES, FILTERS))]
 
 
 KERNEL = r"""
@@ -418,10 +347,8 @@ def cupy(own, gentle):
     """CuPy: in place of a convolution, which it does not have, a kernel that it compiles here."""
 
     def devices():
-        runtime = own.cuda.runtime
-        if call("cudaGetDeviceCount", runtime.getDeviceCount) == 0:
-            compare("count the GPUs", "CuPy counts no GPU")
-        call("cudaRuntimeGetVersion", runtime.runtimeGetVersion)
+        count = call("cudaGetDeviceCount", own.cuda.runtime.getDeviceCount)
+        compare("count the GPUs", count, "CuPy counts no GPU")
 
     def ones(shape):
         return own.asarray(numpy_ones("float32", shape))
@@ -435,15 +362,14 @@ def cupy(own, gentle):
         count = importlib.import_module("numpy").int32(SIDE * SIDE)
         kernel = own.RawKernel(KERNEL, "add")
         kernel((SIDE * SIDE // 256,), (256,), (one, one, out, count))
-        return back(out)
+        compare("check the sum", float(back(out)[0].max()) == 2, "1 and 1 are not 2")
+        return []
 
     products = [
         ("cupy.asarray", lambda: back(ones((1,)))[:0]),
         ("cupy.dot, float32", lambda: back(ones(SQUARE).dot(ones(SQUARE)))),
     ]
-    probe = Probe(devices, products, [("compile and launch", launched)])
-    probe.convolved = [("sum", 2, 2)]
-    return probe
+    return devices, products, [("compile and launch", launched)]
 
 
 PROBES = {one.__name__: one for one in (torch, tensorflow, jax, onnxruntime, cupy)}
@@ -469,11 +395,13 @@ def main(name, gentle):
     faulthandler.dump_traceback_later(HANGING)
     if not attempt("import", load, name) or (gentle and name not in LISTS_GENTLY):
         return
-    probe = PROBES[name](sys.modules[name], gentle)
-    if not attempt("devices", probe.devices) or gentle:
+    if name == "tensorflow" and not hasattr(sys.modules[name], "config"):
+        return  # before 1.14
+    devices, products, convolutions = PROBES[name](sys.modules[name], gentle)
+    if not attempt("devices", devices) or gentle:
         return
-    attempt("matmul", compute, probe.matmul, probe.product)
-    attempt("convolution", compute, probe.convolution, probe.convolved)
+    attempt("matmul", compute, products, PRODUCT)
+    attempt("convolution", compute, convolutions, CONVOLVED)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ Groups: driver, device, runtime, blas, cudnn, convolution, nccl (see probe/stage
 Prints one JSON object a line (talk.py says which).
 """
 
-import functools
 import os
 import re
 import struct
@@ -17,11 +16,11 @@ from ctypes import byref, c_float, c_int, c_size_t, c_void_p
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from probe_driver import Api, Context, Cuda, device, driver, late, preload, size, version
-from talk import Failed, Stage, begin, clock, compare, leave, mapped, say, since, told
+from probe_driver import Api, Context, Cuda, device, driver, late, preload
+from talk import Failed, Stage, begin, compare, leave, mapped, say
 
 FLOAT, SUM = 7, 0  # ncclDataType_t, ncclRedOp_t
-SMALL, LARGE = 256, 2048
+SIDE = 256
 ONE = 0x3F800000  # 1.0 as float32
 
 
@@ -41,65 +40,48 @@ def runtime(options):
     """The group `runtime`: its release, and whether it works with the driver; that there is no GPU
     is not its fault.
     """
-    with Stage("cudart") as stage:
+    with Stage("cudart"):
         preload(options.preload)
         cudart = Api("cudart", options.cudart, "cudaRuntimeGetVersion")
-        ours = cudart.made("cudaRuntimeGetVersion", form=version)
+        ours, count = cudart.made("cudaRuntimeGetVersion"), c_int()
         if not options.driver:
             return
-        drivers = cudart.made(
-            "cudaDriverGetVersion", form=lambda found: version(found) if found else "no driver"
-        )
-        count = c_int()
-        code = cudart.attempt("cudaGetDeviceCount", byref(count), text=lambda: str(count.value))
-        error = cudart.error
-        cudart.attempt("cudaPeekAtLastError", quiet=True)
-        pair = "%s with a driver for up to %s" % (version(ours), version(drivers))
+        drivers = cudart.made("cudaDriverGetVersion")
+        code, error = cudart.attempt("cudaGetDeviceCount", byref(count)), cudart.error
         if drivers and ours // 1000 > drivers // 1000:
-            stage.why = "the runtime is newer than the driver: " + pair
-        elif drivers and ours > drivers:
-            stage.why = pair + ": kernels run, PTX from this CUDA does not"
+            pair = tuple(number // part % 100 for number in (ours, drivers) for part in (1000, 10))
+            words = "; the runtime is newer than the driver: CUDA %d.%d with a driver for up to"
+            error += words % pair[:2] + " CUDA %d.%d" % pair[2:]
         if code and options.gpu:
-            raise Failed("; ".join(filter(None, (error, stage.why))))
+            raise Failed(error)
 
 
 # ---------------------------------------------------------------- cuBLAS
 
 
 def blas(options):
-    """The group `blas`: a matmul that is checked and timed, as large as the memory allows."""
+    """The group `blas`: c = a b, by columns, of small whole numbers, which every rounding leaves
+    alone.
+    """
+    rows = [(i * 5) % 17 - 8 for i in range(251)], [(i * 7) % 17 - 8 for i in range(251)]
+    n = SIDE
+    a, b = (array("f", row * (n * n // 251 + 1))[: n * n] for row in rows)
     for cuda, index, handle in each_device(options, "cublas"):
         with Stage("cublas", index), closing(Context(cuda, handle)) as context:
-            cublas = Api("cublas", options.cublas, "cublasCreate_v2")
-            room = context.room(3 * 4 * LARGE * LARGE)
-            made = c_void_p()
+            cublas, made = Api("cublas", options.cublas, "cublasCreate_v2"), c_void_p()
             cublas("cublasCreate_v2", byref(made))
-            n = LARGE
-            while n > SMALL and 3 * 4 * n * n > room:
-                n //= 2
-            matmul(context, cublas, made, n, index)
-            cublas.quiet("cublasDestroy_v2", made)
-
-
-def matmul(context, cublas, handle, n, index):
-    """c = a b, by columns, of small whole numbers, which every rounding leaves alone."""
-    rows = [(i * 5) % 17 - 8 for i in range(251)], [(i * 7) % 17 - 8 for i in range(251)]
-    a, b = (array("f", row * (n * n // 251 + 1))[: n * n] for row in rows)
-    on_a, on_b = context.upload(a.tobytes()), context.upload(b.tobytes())
-    on_c = context.allocate(4 * n * n, quiet=True)
-    one, none = byref(c_float(1.0)), byref(c_float(0.0))
-    given = (handle, 0, 0, n, n, n, one, on_a, n, on_b, n, none, on_c, n)
-    cublas("cublasSgemm_v2", *given, text=lambda: "%d x %d" % (n, n))
-    context.wait()
-    c = array("f", bytes(context.download(on_c, 4 * n * n)))
-    wrong = ""
-    for i, j in ((0, 0), (n - 1, 0), (0, n - 1), (n - 1, n - 1), (17, 91), (128, 127), (200, 3)):
-        got, want = c[i + j * n], sum(a[i + k * n] * b[k + j * n] for k in range(n))
-        if abs(got - want) > 1e-3 * max(1.0, abs(want)):
-            wrong = wrong or "element (%d, %d) is %r instead of %r" % (i, j, got, want)
-    compare("compare with the host", wrong)
-    again = functools.partial(cublas.quiet, "cublasSgemm_v2", *given)
-    context.rate("float32 matmul", index, 2.0 * n**3, "FLOP/s", again)
+            on_a, on_b = context.upload(a.tobytes()), context.upload(b.tobytes())
+            on_c = context.allocate(4 * n * n)
+            one, none = byref(c_float(1.0)), byref(c_float(0.0))
+            cublas("cublasSgemm_v2", made, 0, 0, n, n, n, one, on_a, n, on_b, n, none, on_c, n)
+            context.wait()
+            c = array("f", bytes(context.download(on_c, 4 * n * n)))
+            for i, j in ((0, 0), (n - 1, 0), (0, n - 1), (n - 1, n - 1), (17, 91), (128, 127)):
+                got, want = c[i + j * n], sum(a[i + k * n] * b[k + j * n] for k in range(n))
+                right = abs(got - want) <= 1e-3 * max(1.0, abs(want))
+                words = "element (%d, %d) is %r instead of %r" % (i, j, got, want)
+                compare("compare with the host", right, words)
+            cublas("cublasDestroy_v2", made)
 
 
 # ---------------------------------------------------------------- cuDNN
@@ -118,51 +100,38 @@ def cudnn(options):
         preload(options.preload)
         library = Api("cudnn", options.cudnn, "cudnnGetVersion")
         say({"calling": "cudnnGetVersion"})
-        start, number = clock(), library.function("cudnnGetVersion", c_size_t)()
-        told("cudnnGetVersion", text=str(number), ms=since(start))
+        number = library.function("cudnnGetVersion", c_size_t)()
         found = [c_int(), c_int(), c_int()]
         for which, value in enumerate(found):
-            library.quiet("cudnnGetProperty", which, byref(value))
+            library("cudnnGetProperty", which, byref(value))
         stated = ".".join(str(one.value) for one in found)
         text = "cudnnGetVersion says %d, cudnnGetProperty %s" % (number, stated)
         same = number // (10000 if number >= 90000 else 1000) == found[0].value
-        compare("compare the releases", "" if same else text)
+        compare("compare the releases", same, text)
         for part in PARTS:
             if library.has("cudnn%sVersionCheck" % part):
                 library("cudnn%sVersionCheck" % part)
-        compare_parts()
-
-
-def compare_parts():
-    """Whether the mapped files are of one release, as far as their names tell."""
-    files = sorted({path for _, _, path in mapped() if FILES.match(os.path.basename(path))})
-    named = (re.search(r"\.so\.(\d+\.\d+\.\d+)", path) for path in files)
-    several = len({found.group(1) for found in named if found}) > 1
-    wrong = "parts of several releases are mapped: " + ", ".join(files)
-    compare("compare the parts", wrong if several else "", "%d libraries" % len(files))
+        files = sorted({path for _, _, path in mapped() if FILES.match(os.path.basename(path))})
+        named = (re.search(r"\.so\.(\d+\.\d+\.\d+)", path) for path in files)
+        one_release = len({release.group(1) for release in named if release}) < 2
+        wrong = "parts of several releases are mapped: " + ", ".join(files)
+        compare("compare the parts", one_release, wrong)
 
 
 def handle(options):
-    """The group `convolution`: a handle on each GPU, which cuDNN's larger part is loaded for."""
+    """The group `convolution`: a handle on each GPU, which cuDNN's larger part is loaded for;
+    where there is none, the free memory, so that this cause can be told from the rest.
+    """
     for cuda, index, gpu in each_device(options, "cudnn_create"):
-        with Stage("cudnn_create", index), closing(Context(cuda, gpu)) as context:
-            library = Api("cudnn", options.cudnn, "cudnnCreate")
-            made = c_void_p()
+        with Stage("cudnn_create", index), closing(Context(cuda, gpu)):
+            library, made = Api("cudnn", options.cudnn, "cudnnCreate"), c_void_p()
             if library.attempt("cudnnCreate", byref(made)):
-                raise Failed(library.error + state(options, context.cuda))
+                why, free, total = library.error, c_size_t(), c_size_t()
+                if cuda.attempt("cuMemGetInfo_v2", byref(free), byref(total)) == 0:
+                    sizes = (free.value >> 20, total.value >> 20)
+                    why += "; %d of %d MiB GPU memory was free" % sizes
+                raise Failed(why)
             library("cudnnDestroy", made)
-
-
-def state(options, cuda):
-    """What CUDA says where there is no handle, so that memory can be told from the rest."""
-    free, total = c_size_t(), c_size_t()
-    cuda.attempt("cuCtxSynchronize")
-    if options.cudart:
-        cudart = Api("cudart", options.cudart)
-        cudart.attempt("cudaGetLastError", text=lambda: "no error in the runtime")
-    if cuda.attempt("cuMemGetInfo_v2", byref(free), byref(total)) != 0:
-        return ""
-    return "; %s of %s GPU memory was free" % (size(free.value), size(total.value))
 
 
 # ---------------------------------------------------------------- NCCL
@@ -176,7 +145,6 @@ def nccl(options):
     with Stage("nccl"):
         preload(options.preload)
         cuda, library = Cuda(options), Api("nccl", options.nccl, "ncclGetVersion")
-        library.made("ncclGetVersion", form=str)
         contexts = {}
         try:
             for index, handle in enumerate(cuda.devices()):
@@ -195,11 +163,11 @@ def all_reduce(library, contexts):
     library("ncclCommInitAll", comms, total, (c_int * total)(*contexts))
     for context in contexts.values():
         context.current()
-        pair = [context.allocate(4 * count, quiet=True) for _ in range(2)]
+        pair = [context.allocate(4 * count) for _ in range(2)]
         buffers.append(pair)
-        context.cuda.quiet("cuMemsetD32_v2", pair[0], ONE, count)
-        context.wait(quiet=True)
-    library.quiet("ncclGroupStart")
+        context.cuda("cuMemsetD32_v2", pair[0], ONE, count)
+        context.wait()
+    library("ncclGroupStart")
     for comm, (here, there) in zip(comms, buffers):
         library("ncclAllReduce", here, there, count, FLOAT, SUM, comm, None)
     library("ncclGroupEnd")
@@ -207,10 +175,10 @@ def all_reduce(library, contexts):
         context.current()
         context.wait()
         got = struct.unpack("f", context.download(there + 4 * (count - 1), 4))[0]
-        wrong = "" if got == total else "GPU %d has %r instead of %d" % (index, got, total)
-        compare("compare the sum", wrong)
+        wrong = "GPU %d has %r instead of %d" % (index, got, total)
+        compare("compare the sum", got == total, wrong)
     for comm in comms:
-        library.quiet("ncclCommDestroy", comm)
+        library("ncclCommDestroy", comm)
 
 
 # ---------------------------------------------------------------- the command line

@@ -9,7 +9,7 @@ import os
 import struct
 from ctypes import byref, c_int, c_size_t, c_uint64, c_void_p
 
-from talk import Failed, Stage, clock, compare, mapped, say, since, told
+from talk import Failed, Stage, clock, compare, failed, mapped, say, since
 
 STARTED = clock()
 SECONDS = 6.0  # after that, no further GPU is begun
@@ -35,8 +35,7 @@ WORDS = {
 """The functions of a library that give the name of a code, and words for it."""
 DRIVER = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
 BUILTINS = "nvrtc-builtins64*" if os.name == "nt" else "libnvrtc-builtins.so*"
-COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")
-MODE, MAJOR, MINOR = 20, 75, 76  # CUdevice_attribute
+MAJOR, MINOR = 75, 76  # CUdevice_attribute
 COPY = 48 << 20
 LEAST = 1 << 16  # tried even where less is free: then the driver says what is wrong
 KERNEL = b"""
@@ -58,19 +57,6 @@ def shown(value):
     return value.decode("utf-8", "replace").strip() if value else ""
 
 
-def size(count):
-    """A number of bytes for people."""
-    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= scale:
-            return "%.1f %s" % (count / scale, unit)
-    return "%d bytes" % count
-
-
-def version(number):
-    """12090 as CUDA 12.9."""
-    return "CUDA %d.%d" % (number // 1000, number % 1000 // 10)
-
-
 def opened(path):
     """A library with its symbols for all; on Windows what it needs may lie beside it or on PATH."""
     base = os.path.basename(path)
@@ -78,16 +64,13 @@ def opened(path):
     start = clock()
     try:
         if os.name == "nt":
-            library = ctypes.CDLL(path, winmode=ALTERED_SEARCH_PATH if os.path.isabs(path) else 0)
-        else:
-            library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+            return ctypes.CDLL(path, winmode=ALTERED_SEARCH_PATH if os.path.isabs(path) else 0)
+        return ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
     except OSError as error:
         text = str(error)
-        told("dlopen " + base, False, text=text, ms=since(start))
+        failed("dlopen " + base, text=text, ms=since(start))
         words = text[len(path) + 2 :] if text.startswith(path) else text
         raise Failed("%s cannot be loaded: %s" % (base, words)) from None
-    told("dlopen " + base, text=path, ms=since(start))
-    return library
 
 
 def preload(paths):
@@ -107,19 +90,15 @@ class Api:
     """
 
     def __init__(self, family, path, first=""):
+        """With the name of its first function: print the file that is really mapped."""
         self.family, self.library = family, opened(path)
         self.error = ""  # of the last call that gave one, in words
         if first:
-            self.tell_file(first)
-
-    def tell_file(self, name):
-        """Print the file that holds a function: the one that is really mapped."""
-        self.function(name)
-        address = ctypes.cast(self.library[name], c_void_p).value or 0
-        for start, end, path in mapped():
-            if start <= address < end:
+            self.function(first)
+            address = ctypes.cast(self.library[first], c_void_p).value or 0
+            files = [path for start, end, path in mapped() if start <= address < end]
+            for path in files[:1]:
                 say({"library": path.encode("utf-8", "backslashreplace").decode("utf-8")})
-                return
 
     def has(self, name):
         """Whether the library has a function."""
@@ -128,7 +107,7 @@ class Api:
     def function(self, name, result=c_int):
         """A function that returns a status, if nothing else."""
         if not self.has(name):
-            told(name, False, text="the library has no such function")
+            failed(name, text="the library has no such function")
             raise Failed("the library has no " + name)
         function = self.library[name]
         function.restype = result
@@ -158,10 +137,8 @@ class Api:
             name = prefix + dict(zip(names[::2], names[1::2])).get(str(code), str(code))
         return name, words
 
-    def attempt(self, name, *arguments, text=str, quiet=False):
-        """Call, print the result, return the code; `text` gives the value after success, `quiet`
-        prints errors only.
-        """
+    def attempt(self, name, *arguments):
+        """Call, print the result where it is an error, return the code."""
         function = self.function(name)
         say({"calling": name})
         start = clock()
@@ -169,28 +146,21 @@ class Api:
         ms = since(start)
         if code != 0:
             status, words = self.described(code)  # once: some libraries forget it then
-            told(name, False, code, status, words, ms)
+            failed(name, code, status, words, ms)
             answer = " ".join(filter(None, ("%s gave %d" % (name, code), status)))
             self.error = ": ".join(filter(None, (answer, words)))
-        elif not quiet:
-            told(name, True, 0, text=text(), ms=ms)
         return code
 
-    def __call__(self, name, *arguments, **how):
+    def __call__(self, name, *arguments):
         """As attempt; an error ends the stage."""
-        if self.attempt(name, *arguments, **how) != 0:
+        if self.attempt(name, *arguments) != 0:
             raise Failed(self.error)
 
-    def quiet(self, name, *arguments):
-        """As a call whose success goes without saying."""
-        self(name, *arguments, quiet=True)
-
-    def made(self, name, *arguments, form=None, kind=c_int):
-        """What a function writes to its first argument: a handle, or a number that `form` shows."""
-        value = kind()
-        shows = (lambda: form(value.value)) if form else str
-        self(name, byref(value), *arguments, text=shows, quiet=form is None)
-        return value if kind is c_void_p else value.value
+    def made(self, name, *arguments):
+        """The number that a function writes to its first argument."""
+        value = c_int()
+        self(name, byref(value), *arguments)
+        return value.value
 
 
 # ---------------------------------------------------------------- the driver
@@ -204,7 +174,7 @@ class Cuda(Api):
 
     def devices(self):
         """The devices' handles, by CUDA's number of them."""
-        self.quiet("cuInit", 0)
+        self("cuInit", 0)
         return [self.made("cuDeviceGet", index) for index in range(self.made("cuDeviceGetCount"))]
 
     def capability(self, device):
@@ -223,24 +193,8 @@ def driver(options):
         cuda("cuInit", 0)
     if started.ok:
         with Stage("devices"):
-            cuda.made("cuDriverGetVersion", form=version)
-            count = cuda.made("cuDeviceGetCount", form=str)
-            if count == 0:
+            if not cuda.devices():
                 raise Failed("the driver shows no GPU")
-            for index in range(count):
-                describe(cuda, "GPU %d: " % index, cuda.made("cuDeviceGet", index))
-
-
-def describe(cuda, lead, device):
-    """Print what a device is."""
-    words, total = ctypes.create_string_buffer(256), c_size_t()
-    cuda("cuDeviceGetName", words, 256, device, text=lambda: lead + shown(words.value))
-    cuda("cuDeviceGetPCIBusId", words, 32, device, text=lambda: lead + shown(words.value).lower())
-    cuda("cuDeviceTotalMem_v2", byref(total), device, text=lambda: lead + size(total.value))
-    capability, mode = cuda.capability(device), cuda.made("cuDeviceGetAttribute", MODE, device)
-    known = COMPUTE_MODES[mode] if 0 <= mode < len(COMPUTE_MODES) else str(mode)
-    text = "%scapability %d.%d, compute mode %s" % ((lead,) + divmod(capability, 10) + (known,))
-    cuda("cuDeviceGetAttribute", byref(c_int()), MODE, device, text=lambda: text)
 
 
 class Context:
@@ -254,43 +208,30 @@ class Context:
 
     def current(self):
         """Make it the current context of this thread."""
-        self.cuda.quiet("cuCtxSetCurrent", self.handle)
+        self.cuda("cuCtxSetCurrent", self.handle)
 
     def close(self):
         """Give memory and context back; errors are printed, and change nothing."""
-        if self.cuda.attempt("cuCtxSetCurrent", self.handle, quiet=True) == 0:
+        if self.cuda.attempt("cuCtxSetCurrent", self.handle) == 0:
             self.free()
-        self.cuda.attempt("cuDevicePrimaryCtxRelease", self.device, quiet=True)
+        self.cuda.attempt("cuDevicePrimaryCtxRelease", self.device)
 
-    def room(self, wanted):
-        """How many bytes a test may take: what it wants, or half of what is free."""
-        free, total = c_size_t(), c_size_t()
-
-        def text():
-            taken = min(wanted, free.value // 2)
-            cut = "; the test takes %s instead of %s" % (size(taken), size(wanted))
-            words = "%s of %s free" % (size(free.value), size(total.value))
-            return words if taken == wanted else words + cut
-
-        self.cuda("cuMemGetInfo_v2", byref(free), byref(total), text=text)
-        return min(wanted, free.value // 2)
-
-    def allocate(self, count, **how):
+    def allocate(self, count):
         """Device memory, given back at the end."""
         pointer = c_uint64()
-        self.cuda("cuMemAlloc_v2", byref(pointer), count, text=lambda: size(count), **how)
+        self.cuda("cuMemAlloc_v2", byref(pointer), count)
         self.held.append(pointer.value)
         return pointer.value
 
     def free(self):
         """Give all memory back."""
         while self.held:
-            self.cuda.attempt("cuMemFree_v2", self.held.pop(), quiet=True)
+            self.cuda.attempt("cuMemFree_v2", self.held.pop())
 
     def upload(self, data):
         """New device memory with these bytes."""
-        pointer = self.allocate(len(data), quiet=True)
-        self.cuda.quiet("cuMemcpyHtoD_v2", pointer, bytes(data), len(data))
+        pointer = self.allocate(len(data))
+        self.cuda("cuMemcpyHtoD_v2", pointer, bytes(data), len(data))
         return pointer
 
     def download(self, pointer, count):
@@ -299,20 +240,9 @@ class Context:
         self.cuda("cuMemcpyDtoH_v2", (ctypes.c_char * count).from_buffer(data), pointer, count)
         return data
 
-    def wait(self, **how):
+    def wait(self):
         """Until the device has done everything; where errors of kernels come up."""
-        self.cuda("cuCtxSynchronize", **how)
-
-    def rate(self, what, index, amount, unit, work):
-        """Print how much of something is done a second, in the best of some tries."""
-        taken = []
-        for _ in range(4):
-            start = clock()
-            work()
-            self.wait(quiet=True)
-            taken.append(clock() - start)
-        per_second = round(amount / max(min(taken), 1e-9), 1)
-        say({"rate": what, "device": index, "per_second": per_second, "unit": unit})
+        self.cuda("cuCtxSynchronize")
 
 
 # ---------------------------------------------------------------- the compiler
@@ -327,8 +257,8 @@ class Nvrtc(Api):
         self("nvrtcVersion", byref(major), byref(minor))
         self.release, self.known = "%d.%d" % (major.value, minor.value), []
         if self.has("nvrtcGetSupportedArchs"):  # since CUDA 11.2
-            known = (c_int * max(1, self.made("nvrtcGetNumSupportedArchs", form=str)))()
-            self.quiet("nvrtcGetSupportedArchs", known)
+            known = (c_int * max(1, self.made("nvrtcGetNumSupportedArchs")))()
+            self("nvrtcGetSupportedArchs", known)
             self.known = sorted(known)
 
     def target(self, capability):
@@ -349,26 +279,25 @@ class Nvrtc(Api):
     def text(self, program, what):
         """The log, the PTX or the machine code of a program."""
         length = c_size_t()
-        self.quiet("nvrtcGet%sSize" % what, program, byref(length))
+        self("nvrtcGet%sSize" % what, program, byref(length))
         data = ctypes.create_string_buffer(max(1, length.value))
-        self.quiet("nvrtcGet" + what, program, data)
+        self("nvrtcGet" + what, program, data)
         return data.raw
 
     def compiled(self, capability):
-        """The kernel as machine code (nothing where only PTX can be made) and as PTX."""
+        """The kernel as machine code; as PTX for the driver's compiler where there is no other."""
         target, program = self.target(capability), c_void_p()
-        self.quiet("nvrtcCreateProgram", byref(program), KERNEL, b"gpuwhy.cu", 0, None, None)
+        self("nvrtcCreateProgram", byref(program), KERNEL, b"gpuwhy.cu", 0, None, None)
         option = (ctypes.c_char_p * 1)(b"--gpu-architecture=" + target.encode())
-        if self.attempt("nvrtcCompileProgram", program, 1, option, text=lambda: "for " + target):
+        if self.attempt("nvrtcCompileProgram", program, 1, option):
             log = shown(self.text(program, "ProgramLog").rstrip(b"\0"))
             raise Failed("%s for %s: %s" % (self.error, target, log))
-        machine = self.text(program, "CUBIN") if target.startswith("sm_") else b""
-        ptx = self.text(program, "PTX")
-        self.quiet("nvrtcDestroyProgram", byref(program))
-        compare(
-            "look at the code", "" if b"twice_and_one" in ptx else "the PTX has no kernel in it"
-        )
-        return machine, ptx
+        code = ptx = self.text(program, "PTX")
+        if target.startswith("sm_"):
+            code = self.text(program, "CUBIN")
+        self("nvrtcDestroyProgram", byref(program))
+        compare("look at the code", b"twice_and_one" in ptx, "the PTX has no kernel in it")
+        return code
 
 
 # ---------------------------------------------------------------- the group `device`
@@ -391,17 +320,16 @@ def on_one(options, cuda, index, handle, kernels):
     if options.wants("context", index):
         with Stage("context", index) as stage:
             context = Context(cuda, handle)
-            context.room(0)
         usable = stage.ok
     if usable:
         with Stage("memory", index) as stage:
-            memory(context, index)
+            memory(context)
         usable = stage.ok
     code = compile_for(options, index, kernels, cuda.capability(handle))
     if usable and code:
         context.free()
-        with Stage("launch", index) as stage:
-            launch(context, code, stage)
+        with Stage("launch", index):
+            launch(context, code)
     if context is not None:
         context.close()
 
@@ -418,58 +346,38 @@ def compile_for(options, index, kernels, capability):
     return kernels.get(capability)
 
 
-def memory(context, index):
-    """Allocate two pieces, copy there, across and back, compare, set, free."""
-    cuda, count = context.cuda, max(LEAST, context.room(2 * COPY) // 2)
+def memory(context):
+    """Allocate two pieces, of half of what is free at most; copy there, across and back, set."""
+    cuda, free, total = context.cuda, c_size_t(), c_size_t()
+    cuda("cuMemGetInfo_v2", byref(free), byref(total))
+    count = max(LEAST, min(COPY, free.value // 4))
     data = (bytes(range(251)) * (count // 251 + 1))[:count]  # a prime period: shifted pages show
     here, there = context.allocate(count), context.allocate(count)
     cuda("cuMemcpyHtoD_v2", here, data, count)
     cuda("cuMemcpyDtoD_v2", there, here, count)
     context.wait()
     same = context.download(there, count) == data
-    compare("compare the copy", "" if same else "what came back from the GPU is not what was sent")
+    compare("compare the copy", same, "what came back from the GPU is not what was sent")
     cuda("cuMemsetD8_v2", there, 0xA5, count)
     ends = context.download(there, 64) + context.download(there + count - 64, 64)
-    wrong = "" if ends == b"\xa5" * 128 else "memory set to one value holds another"
-    compare("compare what was set", wrong)
-
-    def copies():
-        for _ in range(4):
-            cuda.quiet("cuMemcpyDtoD_v2", there, here, count)
-
-    context.rate("copy on the GPU", index, 4 * count, "B/s", copies)
-    context.free()
+    right = ends == b"\xa5" * 128
+    compare("compare what was set", right, "memory set to one value holds another")
 
 
-def launch(context, code, stage):
-    """Run the kernel and compare; PTX for the driver's compiler is tried too, and only noted."""
-    machine, ptx = code
-    cuda, module = context.cuda, c_void_p()
-    cuda("cuModuleLoadData", byref(module), machine or ptx)
-    run(context, module)
-    cuda.quiet("cuModuleUnload", module)
-    if not machine:
-        stage.why = "this NVRTC makes only PTX for this GPU: the driver compiled it"
-        return
-    refused = cuda.attempt("cuModuleLoadData", byref(module), ptx)
-    if refused:
-        name, _ = cuda.described(refused)
-        stage.why = "machine code runs, but the driver does not take this NVRTC's PTX (%s)" % name
-    else:
-        cuda.quiet("cuModuleUnload", module)
-
-
-def run(context, module):
-    """out = 2 in + 1, on a few blocks."""
-    cuda, function, count = context.cuda, c_void_p(), THREADS * BLOCKS - 5
+def launch(context, code):
+    """Run the kernel on a few blocks, out = 2 in + 1, and compare."""
+    cuda, module, function, count = context.cuda, c_void_p(), c_void_p(), THREADS * BLOCKS - 5
+    cuda("cuModuleLoadData", byref(module), code)
     values = [float(i % 97) for i in range(count)]
     result = context.upload(bytes(4 * count))
     source = context.upload(struct.pack("%df" % count, *values))
-    cuda.quiet("cuModuleGetFunction", byref(function), module, b"twice_and_one")
+    cuda("cuModuleGetFunction", byref(function), module, b"twice_and_one")
     held = (c_uint64(result), c_uint64(source), c_int(count))
     arguments = (c_void_p * 3)(*(ctypes.addressof(one) for one in held))
     cuda("cuLaunchKernel", function, BLOCKS, 1, 1, THREADS, 1, 1, 0, None, arguments, None)
     context.wait()
     got = struct.unpack("%df" % count, context.download(result, 4 * count))
     wrong = [(i, got[i], 2 * values[i] + 1) for i in range(count) if got[i] != 2 * values[i] + 1]
-    compare("compare with the host", "element %d is %r instead of %r" % wrong[0] if wrong else "")
+    words = "element %d is %r instead of %r" % wrong[0] if wrong else ""
+    compare("compare with the host", not wrong, words)
+    cuda("cuModuleUnload", module)

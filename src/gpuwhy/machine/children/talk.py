@@ -1,7 +1,7 @@
 """How the children answer: one JSON object a line, and what may die or hang is named before it.
 
 {"stage": …} begins a stage of `check --probe` and {"end": …} ends it; {"calling": NAME} comes
-before a call, so that a crash or a hang has a name; {"call": NAME, …} is its result.
+before a call, so that a crash or a hang has a name; {"call": NAME, …} is its error.
 Standard library only, Python 3.5 and newer.
 """
 
@@ -44,15 +44,15 @@ def since(start):
     return round((clock() - start) * 1000, 3)
 
 
-def told(name, ok=True, code=None, status="", text="", ms=0.0):
-    """Print the result of a call."""
-    say({"call": name, "ok": ok, "code": code, "status": status, "text": text, "ms": ms})
+def failed(name, code=None, status="", text="", ms=0.0):
+    """Print the result of a call that did not succeed."""
+    say({"call": name, "ok": False, "code": code, "status": status, "text": text, "ms": ms})
 
 
-def compare(name, wrong, right=""):
-    """Print the result of a check of ours; `wrong` says what is wrong, "" when nothing is."""
-    told(name, not wrong, text=wrong or right)
-    if wrong:
+def compare(name, right, wrong):
+    """Check something ourselves; `wrong` says what is wrong where it is not right."""
+    if not right:
+        failed(name, text=wrong)
         raise Failed(wrong)
 
 
@@ -60,7 +60,7 @@ class Stage:
     """One stage as a `with` block; a Failed inside is its result."""
 
     def __init__(self, name, device=None):
-        self.name, self.device, self.ok, self.why = name, device, False, ""
+        self.name, self.device, self.ok = name, device, False
 
     def __enter__(self):
         say({"stage": self.name, "device": self.device})
@@ -68,14 +68,12 @@ class Stage:
         return self
 
     def __exit__(self, kind, error, trace):
-        if isinstance(error, Failed):
-            self.why = str(error)
-        elif isinstance(error, Exception):
-            self.why = "the probe itself: %s: %s" % (kind.__name__, error)
-        elif error is not None:
+        if error is not None and not isinstance(error, Exception):
             return False
+        own = error is None or isinstance(error, Failed)
+        why = str(error or "") if own else "the probe itself: %s: %s" % (kind.__name__, error)
         self.ok = error is None
-        say({"end": self.name, "ok": self.ok, "why": self.why, "ms": since(self.start)})
+        say({"end": self.name, "ok": self.ok, "why": why, "ms": since(self.start)})
         return True
 
 
