@@ -164,7 +164,7 @@ def test_descendants_and_python_are_seen(tmp_path, capfd):
             "onnxruntime",
             "/v",
         ),
-        ("/usr/lib/x86_64-linux-gnu/libcuda.so.1", "libcuda", ""),
+        ("/v/lib/python3.11/site-packages/cupy/_core/core.cpython-311-x86_64-linux-gnu.so", "cupy", "/v"),
     ],
 )
 def test_libraries_in_maps(monkeypatch, line, name, prefix):

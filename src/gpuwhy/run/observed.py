@@ -157,7 +157,7 @@ def _frameworks(ended: Ended) -> Fact[tuple[str, ...]]:
     small = max((point["rss"] for point in ended.samples.points), default=SMALL) < SMALL
     if not found and not (small and _until(ended) < SOON):
         return Unknown("its processes were not looked at often enough")
-    return Known(tuple(sorted(one for one in found if not one.startswith("lib"))), _SAMPLER)
+    return Known(tuple(sorted(found)), _SAMPLER)
 
 
 def _touched(ended: Ended) -> Fact[bool]:

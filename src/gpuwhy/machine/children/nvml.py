@@ -10,21 +10,17 @@ import ctypes
 import os
 import re
 import sys
+from contextlib import suppress
 
 from talk import say
 
 WINDOWS = os.name == "nt"
 ERRORS = {}  # type: dict[int, str]  # code → name, from pynvml's constants
 THROTTLE = (
-    (0x2, "application_clocks"),
-    (0x4, "sw_power_cap"),
-    (0x8, "hw_slowdown"),
-    (0x10, "sync_boost"),
-    (0x20, "sw_thermal"),
-    (0x40, "hw_thermal"),
-    (0x80, "hw_power_brake"),
-    (0x100, "display_clock"),
+    *("", "application_clocks", "sw_power_cap", "hw_slowdown", "sync_boost", "sw_thermal"),
+    *("hw_thermal", "hw_power_brake", "display_clock"),
 )
+"""What holds the clocks down, by the number of its bit; the first, being idle, is no reason."""
 COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")
 FABRIC = ("not supported", "not started", "in progress", "completed")
 MAX_MIG = 64
@@ -77,24 +73,18 @@ def pci(nvml, gpu):
     return "%04x:%s" % (int(domain, 16), rest)
 
 
-def mine(pid):
-    """Whether this user owns a process; None where we cannot see it."""
-    try:
-        return None if WINDOWS else os.stat("/proc/%d" % pid).st_uid == os.getuid()
-    except OSError:
-        return None
-
-
 def processes(nvml, gpu):
-    """Who holds memory, compute and graphics; `memory` is None where the driver does not say."""
+    """Who holds memory, compute and graphics, and whether it is this user's; None: not seen."""
     held = {}
     for kind in ("Compute", "Graphics"):
         names = ["nvmlDeviceGet%sRunningProcesses%s" % (kind, v) for v in ("_v3", "_v2", "")]
         for one in first(nvml, names, gpu):
             pid, used = int(one.pid), one.usedGpuMemory
-            known = held.setdefault(pid, {"pid": pid, "memory": None, "mine": mine(pid)})
+            known = held.setdefault(pid, {"pid": pid, "memory": None, "mine": None})
             if used is not None:
                 known["memory"] = max(known["memory"] or 0, int(used))
+            with suppress(OSError):  # on Windows always
+                known["mine"] = os.stat("/proc/%d" % pid).st_uid == os.getuid()
     return [held[pid] for pid in sorted(held)]
 
 
@@ -116,15 +106,15 @@ def mig(nvml, gpu):
 def rows(nvml, gpu):
     """Remapped rows (Ampere and later)."""
     correctable, uncorrectable, pending, failed = nvml.nvmlDeviceGetRemappedRows(gpu)
-    total = int(correctable + uncorrectable)
-    return {"remapped": total, "pending": bool(pending), "failed": bool(failed)}
+    remapped = int(correctable + uncorrectable)
+    return {"remapped": remapped, "pending": bool(pending), "failed": bool(failed)}
 
 
 def throttle(nvml, gpu):
-    """What holds the clocks down now; being idle is no reason."""
+    """What holds the clocks down now."""
     name = "nvmlDeviceGetCurrentClocks%sReasons"
     bits = int(first(nvml, (name % "Event", name % "Throttle"), gpu))
-    return [reason for bit, reason in THROTTLE if bits & bit]
+    return [reason for bit, reason in enumerate(THROTTLE) if reason and bits >> bit & 1]
 
 
 def fabric(nvml, gpu):
@@ -216,17 +206,6 @@ def initialise(nvml):
     return {"code": 0}
 
 
-def ask_gpu(nvml, index, queries):
-    """Every query of one GPU, each printed when it is answered."""
-    try:
-        gpu = nvml.nvmlDeviceGetHandleByIndex(index)
-    except nvml.NVMLError as error:
-        say({"gpu": index, "error": error_name(error.value)})
-        return
-    for name, query in queries:
-        say({"gpu": index, name: guarded(nvml, query, gpu)})
-
-
 def main(folder, queries):
     """Initialise, then ask the system and each GPU."""
     if folder:
@@ -247,7 +226,13 @@ def main(folder, queries):
     count = guarded(nvml, lambda n: int(n.nvmlDeviceGetCount()))
     say({"count": count})
     for index in range(count if isinstance(count, int) else 0):
-        ask_gpu(nvml, index, queries)
+        try:
+            gpu = nvml.nvmlDeviceGetHandleByIndex(index)
+        except nvml.NVMLError as error:
+            say({"gpu": index, "error": error_name(error.value)})
+            continue
+        for name, query in queries:
+            say({"gpu": index, name: guarded(nvml, query, gpu)})
     library = "nvcuda.dll" if WINDOWS else "libcuda.so.1"
     say({"step": "nvmlSystemGetCudaDriverVersion, which loads " + library})
     say({"cuda": guarded(nvml, lambda n: int(n.nvmlSystemGetCudaDriverVersion_v2()))})

@@ -19,22 +19,13 @@ BIG = 40 << 20  # a process that holds less has no framework in it
 PAGE = os.sysconf("SC_PAGE_SIZE")
 MOST_PIDS = 2000
 LIBRARIES = re.compile(
-    r"/[^\n]*?/(?:lib(?P<a>torch_cuda|torch_cpu|torch_hip|tensorflow_framework|"
-    r"tensorflow_cc|cudart|cuda|onnxruntime)\b"
-    r"|(?P<b>_pywrap_tensorflow_internal|xla_extension|xla_cuda_plugin|"
-    r"pjrt_c_api_gpu_plugin|onnxruntime_pybind11_state"
-    r"|libcupy|core\.cpython[^/\n]*)\b)[^/\n]*\.so[^/\n]*"
+    r"/[^\n]*/(?:(?P<torch>libtorch_(?:cuda|cpu|hip))"
+    r"|(?P<tensorflow>libtensorflow_(?:framework|cc)|_pywrap_tensorflow_internal)"
+    r"|(?P<jax>xla_extension|xla_cuda_plugin|pjrt_c_api_gpu_plugin)"
+    r"|(?P<onnxruntime>libonnxruntime|onnxruntime_pybind11_state)"
+    r"|(?P<cupy>libcupy|(?<=/cupy/_core/)core\.cpython))\b[^/\n]*\.so"
 )
-NAMES = (
-    ("torch", ("torch_cuda", "torch_cpu", "torch_hip")),
-    ("tensorflow", ("tensorflow_framework", "tensorflow_cc", "_pywrap_tensorflow_internal")),
-    ("jax", ("xla_extension", "xla_cuda_plugin", "pjrt_c_api_gpu_plugin")),
-    ("onnxruntime", ("onnxruntime_pybind11_state", "onnxruntime")),
-    ("cupy", ("libcupy",)),
-    ("libcuda", ("cuda",)),
-    ("libcudart", ("cudart",)),
-)
-FRAMEWORK = {file: name for name, files in NAMES for file in files}
+"""The libraries that tell which framework is in a process."""
 PREFIX = re.compile(r"(/.*?)/lib(?:64)?/python\d[^/]*/(?:site|dist)-packages/")
 DEVICE = re.compile(r"/dev/(?:nvidia\d+|nvidia-uvm|dxg)$")
 NODE = re.compile(r"nvidia(?:\d+|ctl|-uvm)$")
@@ -96,39 +87,19 @@ def descriptors(pid):
         return
 
 
-def opened(pid):
-    """Whether a process has a GPU's node open."""
-    return any(DEVICE.match(path) for _, path in descriptors(pid))
-
-
-def writes(pid):
-    """Rows of descriptor and path: files that its output or error goes to, and open ones that are
-    named like logs.
-    """
-    rows = sorted(descriptors(pid))[:200]
-    logs = (
-        row for row in rows if WRITTEN.match(row[1]) and (row[0] in (1, 2) or LOG.search(row[1]))
-    )
-    return [list(row) for row in logs][:8]
-
-
 def mapped(pid):
-    """The frameworks and CUDA libraries in a process, and the environment they were loaded from."""
+    """The frameworks in a process, and the environment they were loaded from."""
     found, prefix = set(), ""
     for match in LIBRARIES.finditer(read("/proc/%d/maps" % pid, 1 << 24)):
-        name = FRAMEWORK.get(match.group("a") or match.group("b") or "")
-        if name is None and "/cupy/" in match.group():
-            name = "cupy"
-        if name:
-            found.add(name)
-            inside = PREFIX.match(match.group())
-            prefix = inside.group(1) if inside and not name.startswith("lib") else prefix
+        found.add(match.lastgroup)
+        inside = PREFIX.match(match.group())
+        prefix = inside.group(1) if inside else prefix
     return {"libraries": sorted(found), "prefix": prefix} if found else {}
 
 
 def surroundings(pid):
-    """The working folder and the variables of a process, of which our parent keeps only those that
-    steer the GPU stack; the Python that it was started as.
+    """The working folder, the variables and the log files of a process; the Python that it was
+    started as. Of the variables our parent keeps only those that steer the GPU stack.
     """
     try:
         folder = os.readlink("/proc/%d/cwd" % pid)
@@ -136,7 +107,9 @@ def surroundings(pid):
         return {}
     pairs = (pair.partition("=") for pair in read("/proc/%d/environ" % pid, 1 << 20).split("\0"))
     environ = {name: value for name, _, value in pairs if name}
-    seen = {"folder": folder, "environ": environ, "writes": writes(pid), "nodes": otherwise(pid)}
+    rows = [row for row in sorted(descriptors(pid))[:200] if WRITTEN.match(row[1])]
+    logs = [list(row) for row in rows if row[0] in (1, 2) or LOG.search(row[1])][:8]
+    seen = {"folder": folder, "environ": environ, "writes": logs, "nodes": otherwise(pid)}
     first = read("/proc/%d/cmdline" % pid, 4096).split("\0")[0]
     if os.path.basename(first).startswith("python"):
         places = [folder] if "/" in first else filter(None, environ.get("PATH", "").split(":"))
@@ -149,17 +122,16 @@ def otherwise(pid):
     """GPU nodes that a process in a mount namespace of its own sees otherwise than we: path, and
     what is there.
     """
+    found = {}
     try:
-        if os.readlink("/proc/%d/ns/mnt" % pid) == os.readlink("/proc/self/ns/mnt"):
-            return {}
-        names = sorted(name for name in os.listdir("/dev") if NODE.match(name))[:32]
-        pairs = [
-            (one, device(one), device("/proc/%d/root%s" % (pid, one)))
-            for one in ("/dev/" + name for name in names)
-        ]
+        if os.readlink("/proc/%d/ns/mnt" % pid) != os.readlink("/proc/self/ns/mnt"):
+            for name in sorted(name for name in os.listdir("/dev") if NODE.match(name))[:32]:
+                theirs = device("/proc/%d/root/dev/%s" % (pid, name))
+                if theirs != device("/dev/" + name):
+                    found["/dev/" + name] = theirs
     except OSError:
         return {}
-    return {path: theirs for path, ours, theirs in pairs if theirs != ours}
+    return found
 
 
 def device(path):
@@ -234,30 +206,25 @@ class Tree:
         """Look for new and ended processes: at all of them as often as the share allows, else at
         the children that the kernel lists for those that are known, one short file for each.
         """
+        found = {pid for pid in self.pids if os.path.exists("/proc/%d" % pid)}
         if now < self._next:
-            found = {pid for pid in self.pids if os.path.exists("/proc/%d" % pid)}
             for pid in list(found)[:50]:
                 listed = read("/proc/%d/task/%d/children" % (pid, pid), 4096).split()
                 found |= {int(one) for one in listed} - {os.getpid()}
         else:
-            spent = time.process_time()
-            found = self._all()
+            spent, parents = time.process_time(), {}
+            for name in filter(str.isdigit, os.listdir("/proc")):
+                tail = read("/proc/%s/stat" % name, 4096).rpartition(")")[2].split()
+                if len(tail) > 1 and int(name) != os.getpid():
+                    parents[int(name)] = int(tail[1])
+            fresh = found
+            while fresh:
+                fresh = {one for one, parent in parents.items() if parent in fresh} - found
+                found = found | fresh
             self._next = now + (time.process_time() - spent) / SHARE
         self.pids = found
         if len(self.ever) < MOST_PIDS:
             self.ever |= found
-
-    def _all(self):
-        parents = {}
-        for name in filter(str.isdigit, os.listdir("/proc")):
-            tail = read("/proc/%s/stat" % name, 4096).rpartition(")")[2].split()
-            if len(tail) > 1 and int(name) != os.getpid():
-                parents[int(name)] = int(tail[1])
-        found = fresh = {pid for pid in self.pids if pid in parents}
-        while fresh:
-            fresh = {pid for pid, parent in parents.items() if parent in fresh and pid not in found}
-            found = found | fresh
-        return found
 
     def resident(self):
         """Bytes by process, and of all together, with what they share counted once."""
@@ -279,11 +246,13 @@ class Process:
         self.said = {}
 
     def look(self, pid, now, on_gpu, nodes):
-        """Say what is new: which frameworks are mapped, which Python it is, whether it opened a
-        GPU.
+        """Say what is new: which frameworks are mapped, which Python it is, whether it opened one
+        of the GPU's nodes.
         """
         seen = dict(self.said)
-        seen["touched"] = seen.get("touched", False) or on_gpu or (nodes and opened(pid))
+        touched = seen.get("touched", False) or on_gpu
+        opened = nodes and not touched and any(DEVICE.match(one) for _, one in descriptors(pid))
+        seen["touched"] = touched or opened
         if now >= self.next:
             self.next = now + min(20.0, max(0.3, (now - self.born) * 0.6))
             seen.update(mapped(pid))
@@ -327,20 +296,17 @@ class Gpus:
                 running = self.nvml.nvmlDeviceGetComputeRunningProcesses(handle)
             except Exception:  # this GPU is lost, divided into instances, or not permitted
                 continue
+            try:
+                busy = int(self.nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
+            except Exception:
+                busy = -1  # the driver does not say
             mine = [one for one in running if one.pid in pids]
             ours |= {one.pid for one in mine}
             own = sum(int(one.usedGpuMemory or 0) for one in mine)  # 0: the driver does not say
             total, used = int(memory.total), int(memory.total) - int(memory.free)
             self.at_start.setdefault(index, used)
-            rows.append([index, total, used, own, max(0, used - own), self.busy(handle)])
+            rows.append([index, total, used, own, max(0, used - own), busy])
         return rows, ours
-
-    def busy(self, handle):
-        """Per cent of the last interval in which a kernel ran; -1 where the driver does not say."""
-        try:
-            return int(self.nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
-        except Exception:
-            return -1
 
     def estimated(self, rows):
         """Where the driver names processes by other numbers (containers, WSL): what came since the
@@ -364,14 +330,14 @@ class Sampler:
         self.tree, self.gpus = Tree(root), Gpus()
         self.files = group()
         start = {"start": self.begin, "kills": kills(self.files)}
-        say(dict(start, **held(self.files)))
+        say(start)
         self.nodes = any(DEVICE.match("/dev/" + name) for name in os.listdir("/dev"))
         self.looked, self.tightest = set(), {}
         self.processes = {}
         self.touched = False
 
         def begun():
-            say(dict(start, nvml=self.gpus.error, gpus=len(self.gpus.handles)))
+            say(dict(start, nvml=self.gpus.error))
 
         threading.Thread(target=self.gpus.begin, args=(folder, begun), daemon=True).start()
 
@@ -389,8 +355,8 @@ class Sampler:
                 if pid not in self.processes:
                     self.looked.discard(pid)  # a shell may set limits before it becomes a program
                 one = self.processes.setdefault(pid, Process(now))
-                one.look(pid, now, pid in ours, self.nodes and not one.said.get("touched"))
-                self.touched = self.touched or one.said.get("touched", False)
+                one.look(pid, now, pid in ours, self.nodes)
+                self.touched = self.touched or one.said["touched"]
         guessed = self.touched and not any(row[3] for row in rows)
         point = {"t": now, "gpus": self.gpus.estimated(rows) if guessed else rows, "rss": rss}
         point.update(held(self.files), available=available())
