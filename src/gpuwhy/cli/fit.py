@@ -9,8 +9,8 @@ from gpuwhy.fit import ask, report
 from gpuwhy.fit.answer import FitError, values
 
 SAME = (
-    *("batch", "tokens", "image", "optimizer", "dtype", "amp", "checkpointing", "quantise"),
-    *("kv_dtype", "kv_block", "attention", "logits", "framework", "tp", "pp", "zero", "gpus"),
+    *("batch", "tokens", "optimizer", "dtype", "amp", "checkpointing", "quantise"),
+    *("kv_dtype", "attention", "framework", "tp", "zero", "gpus"),
 )
 """Options that are fields of Use by the same name."""
 CODES = {"fits": HEALTHY, "only_just": PERHAPS, "unknown": PERHAPS, "does_not_fit": FOUND}
@@ -19,17 +19,11 @@ CODES = {"fits": HEALTHY, "only_just": PERHAPS, "unknown": PERHAPS, "does_not_fi
 def go(options: argparse.Namespace) -> int:
     """Read, count, print."""
     output.ready(options)
-    use = {name: getattr(options, name) for name in SAME}
-    use |= {"rank": options.lora_rank, "offload": tuple(options.offload)}
+    use = {name: getattr(options, name) for name in SAME} | {"rank": options.lora_rank}
     if options.fsdp:
         use |= {"zero": 3, "gpus": options.fsdp}
+    use |= {"gpu": tuple(options.gpu), "gpu_memory": tuple(options.gpu_memory)}
     with refused(FitError):
-        found = ask.fit(
-            options.model,
-            train=options.train,
-            gpu=tuple(options.gpu),
-            gpu_memory=tuple(options.gpu_memory),
-            **use,
-        )
+        found = ask.fit(options.model, train=options.train, **use)
     output.put(options, report.document(found, options.verbose), values(found))
     return CODES[found.status]

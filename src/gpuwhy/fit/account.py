@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import cache
 
 import msgspec
@@ -19,7 +19,6 @@ FLIGHT = {"llama.cpp": 512, "vllm": 8192}
 """Tokens that a server computes at a time, whatever the prompt: its default."""
 _XLA_SCORES = 2.5  # bytes more of a score that XLA keeps in f32
 _ROUNDING = 30 << 20
-MOVING = ("activations", "logits", "attention")
 _MOVING, _CACHE = 0.20, 0.60
 """Shares of activations and of a growing cache that torch's allocator keeps above them."""
 _HELD, _STEPPED = (0.03, 0.40), (0.09, 0.30)
@@ -70,88 +69,62 @@ class Optimizer(msgspec.Struct, frozen=True):
 
 
 _OPTIMIZERS = msgspec.convert(table("optimizer"), dict[str, Optimizer])
+Phase = tuple[str, list[Part]]
+"""A moment of a step, and what is held then."""
 
 
-@dataclass(frozen=True)
-class Phase:
-    """A moment of a step, and what is held then."""
-
-    name: str
-    parts: tuple[Part, ...]
-
-    @property
-    def bytes(self) -> int:
-        """All of it."""
-        return sum(part.bytes for part in self.parts)
-
-    @property
-    def is_late(self) -> bool:
-        """Whether the backward pass is over."""
-        return self.name in ("step", "end")
-
-    def of(self, *names: Name) -> int:
-        """What some of its parts take."""
-        return sum(part.bytes for part in self.parts if part.name in names)
-
-
-def _part(name: Name, size: float, spread: tuple[float, float], text: str, how: How) -> Part:
+def _part(name: Name, size: float, less: float, more: float, text: str, how: How = "know") -> Part:
     """A part with its bounds as shares of it."""
-    least, most = int(size * (1 - spread[0])), int(size * (1 + spread[1]))
-    return Part(name, int(size), least, most, how, text)
+    return Part(name, int(size), int(size * (1 - less)), int(size * (1 + more)), how, text)
 
 
-def _known(name: Name, size: float, less: float, more: float, text: str) -> Part:
-    return _part(name, size, (less, more), text, "know")
+def _sum(parts: Iterable[Part], *names: Name) -> int:
+    return sum(part.bytes for part in parts if not names or part.name in names)
 
 
 def peak(view: View, use: Use, card: Card) -> list[Part]:
     """The parts at the fullest moment, the largest first, the framework last."""
-    phases = sorted(_phases(view, use), key=lambda one: -one.bytes)
-    parts = [*phases[0].parts, _fragments(use, phases), *_framework(use, card)]
+    standing = _standing(view, use)
+    found = _forward(view, use) if use.task == "inference" else _steps(view, use)
+    phases = [(name, [*standing, *parts]) for name, parts in found]
+    phases.sort(key=lambda phase: -_sum(phase[1]))
+    parts = [*phases[0][1], _fragments(use, phases), *_framework(use, card)]
     merged: dict[str, Part] = {}
     for one in filter(lambda part: part.bytes, parts):
-        merged[one.name] = _both(merged[one.name], one) if one.name in merged else one
+        if before := merged.get(one.name):
+            names = ("bytes", "least", "most")
+            sums = {name: getattr(before, name) + getattr(one, name) for name in names}
+            one = replace(before, **sums, text=f"{before.text}; {one.text}")
+        merged[one.name] = one
     return sorted(merged.values(), key=lambda p: (p.name == "framework", -p.bytes))
 
 
-def _both(one: Part, other: Part) -> Part:
-    """Two parts of one name as one."""
-    sums = {name: getattr(one, name) + getattr(other, name) for name in ("bytes", "least", "most")}
-    return replace(one, **sums, text=f"{one.text}; {other.text}")
-
-
-def _scaled(one: Part, scale: float) -> Part:
-    """What moves as a measurement says it does."""
-    if scale == 1.0 or one.name not in MOVING:
-        return one
-    sizes = {name: int(getattr(one, name) * scale) for name in ("bytes", "least", "most")}
-    return replace(one, **sizes, text=f"{one.text}; × {scale:.2f} by what was measured")
-
-
-def _phases(view: View, use: Use) -> list[Phase]:
-    """The moments that can be the fullest."""
-    standing = [_weights(view, use), *_communication(view, use)]
-    if use.task == "inference":
-        standing += _kv(view, use)
-        found = _forward(view, use)
-    else:
-        found = _steps(view, use)
-    return [
-        Phase(name, tuple(_scaled(one, use.scale) for one in (*standing, *parts)))
-        for name, parts in found
-    ]
-
-
-def _weights(view: View, use: Use) -> Part:
-    w = view.weights
-    size: float = w.bytes
+def _standing(view: View, use: Use) -> list[Part]:
+    """What is held at every moment: weights, buffers of NCCL, the cache of an inference."""
+    w, s, size = view.weights, view.shape, float(view.weights.bytes)
     text = f"{counted(w.parameters)} parameters, mostly {w.dtype}" if w.parameters else w.dtype
     if use.zero == 3:
         size = w.bytes / use.gpus + 2 * w.layer
         text += f", a {use.gpus}th of it and two whole layers at a time"
-    if "weights" in use.offload:
-        size, text = 2.0 * w.layer + w.largest, f"{text}; on the host, two layers at a time here"
-    return _part("weights", size, (0.005, 0.01), text, "saw" if w.stored else "know")
+    out = [_part("weights", size, 0.005, 0.01, text, "saw" if w.stored else "know")]
+    if use.ranks > 1:
+        size, text = float(base(use.framework).nccl), f"NCCL between {use.ranks} GPUs"
+        if use.task != "inference" and use.gpus > 1:
+            grads = _gradient(view, use) * _trained(view, use)
+            size += min(grads, 2 * 5e8) if use.zero else grads
+            text += ", and the buckets that gradients are summed in"
+        out.append(_part("communication", size, 0.5, 1.0, text, "assumed"))
+    if use.task == "inference" and s is not None and s.causal:
+        kind, wide = kv_width(view, use)
+        size = s.cached(use.batch, view.tokens, wide)
+        text = f"{use.batch} × {view.tokens} tokens, {s.decoder_layers or s.layers} layers of "
+        text, more = f"{text}{s.row} {kind}", 0.02
+        if s.kv_rank:
+            text += ", compressed (MLA); transformers keeps it expanded"
+            expanded = use.batch * wide * s.layers * (s.query + s.value) * view.tokens
+            more = max(more, expanded / max(1, size) - 1)
+        out.append(_part("kv cache", size, 0.02, more, text))
+    return out
 
 
 def width_of(view: View, use: Use) -> Width:
@@ -166,39 +139,8 @@ def kv_width(view: View, use: Use) -> tuple[str, float]:
     return kind, width(kind)
 
 
-def _kv(view: View, use: Use) -> list[Part]:
-    s = view.shape
-    if s is None or not s.causal:
-        return []
-    kind, wide = kv_width(view, use)
-    size = s.cached(use.batch, view.tokens, wide, use.kv_block)
-    layers = s.decoder_layers or s.layers
-    text = f"{use.batch} × {view.tokens} tokens, {layers} layers of {s.row} {kind}"
-    more = 0.02
-    if s.kv_rank:
-        text += ", compressed (MLA); transformers keeps it expanded"
-        expanded = use.batch * wide * s.layers * (s.query + s.value) * view.tokens
-        more = max(more, expanded / max(1, size) - 1)
-    if "cache" in use.offload:
-        size, text = 2 * size // max(1, layers), f"{text}; on the host, two layers of it here"
-    return [_known("kv cache", size, 0.02, more, text)]
-
-
-def _communication(view: View, use: Use) -> list[Part]:
-    if use.ranks <= 1:
-        return []
-    size, text = float(base(use.framework).nccl), f"NCCL between {use.ranks} GPUs"
-    if use.task != "inference" and use.gpus > 1:
-        grads = _trained_width(view, use) * _trained(view, use)
-        size += grads if use.zero == 0 else min(grads, 2 * 5e8)
-        text += ", and the buckets that gradients are summed in"
-    return [_part("communication", size, (0.5, 1.0), text, "assumed")]
-
-
-# Inference
-
-
-def _forward(view: View, use: Use) -> list[tuple[str, list[Part]]]:
+def _forward(view: View, use: Use) -> list[Phase]:
+    """The moments of inference: the widest layer, the logits."""
     s, w = view.shape, width_of(view, use)
     if s is None:
         return [("layers", [])]
@@ -207,17 +149,14 @@ def _forward(view: View, use: Use) -> list[tuple[str, list[Part]]]:
     fused = act.is_fused(s, w, use.attention == "fused", use.framework)
     size = act.forward(s, w, view.tokens, fused) * many
     text = f"one layer at a time, {use.batch} × {view.tokens} tokens"
-    out = [("layers", [_known("activations", size, 0.3, 0.3, text)])]
-    if s.vocab and view.last and (s.causal or s.masked):
-        rows = many if use.logits == "all" or s.masked else use.batch
+    out: list[Phase] = [("layers", [_part("activations", size, 0.3, 0.3, text)])]
+    if s.vocab and (s.causal or s.masked):
+        rows = many if s.masked else use.batch  # generate() asks for the last token's alone
         words = f"{rows} rows of {s.vocab} words"
-        logits = _known("logits", rows * s.vocab * w.low, 0.05, 1.0, words)
+        logits = _part("logits", rows * s.vocab * w.low, 0.05, 1.0, words)
         size, text = s.hidden * w.stream * many, "the last layer's output"
-        out.append(("logits", [logits, _known("activations", size, 0.2, 1.0, text)]))
+        out.append(("logits", [logits, _part("activations", size, 0.2, 1.0, text)]))
     return out
-
-
-# Training
 
 
 def _trained(view: View, use: Use) -> int:
@@ -225,66 +164,56 @@ def _trained(view: View, use: Use) -> int:
     return view.weights.rows * use.rank if use.task == "lora" else view.weights.parameters
 
 
-def _trained_width(view: View, use: Use) -> float:
+def _gradient(view: View, use: Use) -> float:
     """Bytes of a gradient."""
     return 4.0 if use.amp or use.task == "lora" else max(2.0, width(view.weights.dtype))
 
 
-def _steps(view: View, use: Use) -> list[tuple[str, list[Part]]]:
-    """Loss, first and last of the backward pass, optimizer step."""
-    kept, back, turn = _kept(view, use)
+def _steps(view: View, use: Use) -> list[Phase]:
+    """The moments of training: loss, first and last of the backward pass, optimizer step."""
     w, lora, torch = view.weights, use.task == "lora", use.framework == "torch"
-    count, size = _trained(view, use), _trained_width(view, use)
+    count, size = _trained(view, use), _gradient(view, use)
     shared = use.gpus if use.zero >= 2 else 1
     text = f"{counted(count)} parameters of {size:g} bytes"
     text += f", a {shared}th of them" if shared > 1 else ""
-    gradients = _known("gradients", count * size / shared, 0.01, 0.02, text)
+    gradients = _part("gradients", count * size / shared, 0.01, 0.02, text)
     first = 0.0 if lora else size * w.table / 2
-    begun = _known("gradients", first, 0.5, 0.5, "of the output, the first to come")
+    begun = _part("gradients", first, 0.5, 0.5, "of the output, the first to come")
     # autocast keeps the matrices in two bytes to the end of the backward pass
-    low = 2 * (w.matrices + (w.table // 2 if view.shape else 0)) if use.amp and not lora else 0
-    text = "autocast's copies of the matrices in bf16"
-    copies = _known("weight copies", low if torch else 0, 0.3, 0.1, text)
-    stepped = 0.0 if "optimizer" in use.offload or not torch else _OPTIMIZERS[use.optimizer].step
-    taken = stepped * count * size / (use.gpus if use.zero else 1)
+    cast = torch and use.amp and not lora
+    low = 2 * (w.matrices + (w.table // 2 if view.shape else 0)) if cast else 0
+    copies = _part("weight copies", low, 0.3, 0.1, "autocast's copies of the matrices in bf16")
+    taken = _OPTIMIZERS[use.optimizer].step if torch else 0.0
+    taken *= count * size / (use.gpus if use.zero else 1)
     text = "the optimizer's step over all parameters at once (foreach)"
+    kept, back, turn = _kept(view, use)
     state = _state(view, use)
     return [
         ("loss", [*state, copies, *kept, *turn]),
         ("backward", [*state, copies, *kept, *back, begun]),
         ("end", [*state, gradients, *back]),
-        ("step", [*state, gradients, _known("workspace", taken, 0.3, 0.1, text)]),
+        ("step", [*state, gradients, _part("workspace", taken, 0.3, 0.1, text)]),
     ]
 
 
 def _state(view: View, use: Use) -> list[Part]:
     """The optimizer's state, the adapters, and f32 weights kept beside lower ones."""
-    count, size = _trained(view, use), _trained_width(view, use)
+    w, kind = view.weights, _OPTIMIZERS[use.optimizer]
+    count, size = _trained(view, use), _gradient(view, use)
     shared = use.gpus if use.zero else 1
     master = bool(use.zero) and size < 4
-    out = []
+    state = count * (kind.states * (4.0 if master else size) + kind.fixed)
+    if use.optimizer == "adafactor":
+        state = (w.rows + max(0, count - w.matrices - w.table)) * 4
+    text = f"{use.optimizer}: {kind.text}" + (f", a {shared}th here" if shared > 1 else "")
+    out = [_part("optimizer", state / shared, 0.01, 0.02, text)]
     if use.task == "lora":
         text = f"adapters of rank {use.rank} on every matrix, f32"
-        out.append(_known("weights", count * 4, 0.01, 0.02, text))
-    if "optimizer" in use.offload:
-        return out
-    text = f"{use.optimizer}: {_OPTIMIZERS[use.optimizer].text}"
-    text += f", a {shared}th here" if shared > 1 else ""
-    state = _state_size(use.optimizer, view, count, 4.0 if master else size)
-    out.append(_known("optimizer", state / shared, 0.01, 0.02, text))
+        out.append(_part("weights", count * 4, 0.01, 0.02, text))
     if master:
         text = "f32 copies that ZeRO steps on"
-        out.append(_known("master weights", 4 * count / shared, 0.01, 0.02, text))
+        out.append(_part("master weights", 4 * count / shared, 0.01, 0.02, text))
     return out
-
-
-def _state_size(name: str, view: View, count: int, size: float) -> float:
-    kind, w = _OPTIMIZERS[name], view.weights
-    if name == "adafactor":
-        return (w.rows + max(0, count - w.matrices - w.table)) * 4
-    if name == "muon":
-        return (2 * count - min(w.matrices, count)) * size
-    return count * (kind.states * size + kind.fixed)
 
 
 def _kept(view: View, use: Use) -> tuple[list[Part], list[Part], list[Part]]:
@@ -303,39 +232,39 @@ def _kept(view: View, use: Use) -> tuple[list[Part], list[Part], list[Part]]:
         kept -= s.all_layers * w.low * (s.inner + s.hidden) if use.task == "lora" else 0
         how = f"everything {s.all_layers} layers keep"
     text = f"{how}, {use.batch} × {view.tokens} tokens"
-    speaks = (s.causal or s.masked) and s.vocab and view.last
+    speaks = (s.causal or s.masked) and s.vocab
     size = act.loss(s, w, use.framework == "jax") * many if speaks else 0.0
     rows = f"{many} rows of {s.vocab} words, with log-softmax and gradients"
     return (
-        [_known("activations", kept * many, 0.25, 0.2, text)],
-        [_known("activations", back * many, 0.5, 0.5, "one layer in the backward pass")],
-        [_known("logits", size, 0.4, 0.15, rows)],
+        [_part("activations", kept * many, 0.25, 0.2, text)],
+        [_part("activations", back * many, 0.5, 0.5, "one layer in the backward pass")],
+        [_part("logits", size, 0.4, 0.15, rows)],
     )
-
-
-# Around it
 
 
 def _fragments(use: Use, phases: list[Phase]) -> Part:
     """What the allocator keeps above what is allocated, by what was seen on one card."""
-    size, text, full = 0.0, "rounding, and freed blocks that nothing else fits into", phases[0]
     if use.framework != "torch":
-        text = "the allocator's rounding"
-    elif use.task == "inference":
-        size = _MOVING * full.of("activations", "logits") + _CACHE * full.of("kv cache")
+        return _part("fragmentation", _ROUNDING, 1.0, 1.0, "the allocator's rounding", "assumed")
+    (name, full), late = phases[0], ("step", "end")
+    if use.task == "inference":
+        size = _MOVING * _sum(full, "activations", "logits") + _CACHE * _sum(full, "kv cache")
     else:
-        others = (one.bytes for one in phases if one.is_late is not full.is_late)
-        between = full.bytes - next(others, 0)
-        stepped = max(one.of("gradients", "workspace") for one in phases if one.name == "step")
-        words = max(0, full.of("logits") - full.of("activations"))
-        held, share = _STEPPED if full.is_late else _HELD
-        size = held * full.bytes + max(0.0, share * stepped - between)
-        size += _WORDS * min(words, full.of("optimizer"))
-    spread = (0.9, 1.5) if use.framework == "torch" else (1.0, 1.0)
-    return _part("fragmentation", _ROUNDING + size, spread, text, "assumed")
+        others = (_sum(held) for one, held in phases if (one in late) is not (name in late))
+        between = _sum(full) - next(others, 0)
+        stepped = next(
+            _sum(held, "gradients", "workspace") for one, held in phases if one == "step"
+        )
+        words = max(0, _sum(full, "logits") - _sum(full, "activations"))
+        held, share = _STEPPED if name in late else _HELD
+        size = held * _sum(full) + max(0.0, share * stepped - between)
+        size += _WORDS * min(words, _sum(full, "optimizer"))
+    text = "rounding, and freed blocks that nothing else fits into"
+    return _part("fragmentation", _ROUNDING + size, 0.9, 1.5, text, "assumed")
 
 
 def _framework(use: Use, card: Card) -> list[Part]:
+    """What the framework holds itself: measured on one card, assumed of others."""
     row, trains = base(use.framework), use.task != "inference"
     here = row.gpu.removeprefix("NVIDIA ")
     measured = not row.assumed
@@ -344,7 +273,7 @@ def _framework(use: Use, card: Card) -> list[Part]:
     text = f"CUDA context, kernels, library handles: {seen}"
     text += "" if how == "know" else "; smaller cards take less"
     size = row.context + row.matmul + (row.training if trains else 0)
-    found = _part("framework", size, (0.4, 0.1 if measured else 0.5), text, how)
+    found = _part("framework", size, 0.4, 0.1 if measured else 0.5, text, how)
     space = row.workspace_training if trains else row.workspace
-    work = _part("workspace", space, (0.7, 0.3), f"cuBLAS's workspaces: {seen}", how)
+    work = _part("workspace", space, 0.7, 0.3, f"cuBLAS's workspaces: {seen}", how)
     return [replace(one, source=_table().source if measured else "") for one in (found, work)]

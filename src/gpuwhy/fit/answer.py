@@ -18,7 +18,6 @@ Name = Literal[
     "activations",
     "kv cache",
     "logits",
-    "attention",
     "workspace",
     "communication",
     "fragmentation",
@@ -94,29 +93,23 @@ class Use(msgspec.Struct, frozen=True):
     task: Literal["inference", "train", "lora"] = "inference"
     batch: int = 1
     tokens: int = 0
-    image: int = 0
     dtype: str = ""  # of the weights on the GPU; "" = as the files have them
     amp: bool = False  # weights in f32, computed in bf16 by autocast
     quantise: Literal["", "8bit", "4bit"] = ""
     kv_dtype: str = ""  # "" = as the activations
-    kv_block: int = 0  # tokens of a page; 0 = not paged
     optimizer: str = "adamw"
     checkpointing: bool = False
     attention: Literal["", "fused", "eager"] = ""
-    logits: Literal["last", "all"] = "last"
     framework: str = ""  # "" = torch, for GGUF llama.cpp
     rank: int = 16  # of LoRA
     tp: int = 1
-    pp: int = 1
     gpus: int = 1  # that share by ZeRO or FSDP
     zero: int = 0  # 3 = FSDP
-    offload: tuple[str, ...] = ()  # optimizer, weights, cache
-    scale: float = 1.0  # of what moves, where a measurement corrects the count
 
     @property
     def ranks(self) -> int:
         """The GPUs that it is split over."""
-        return self.tp * self.pp * self.gpus
+        return self.tp * self.gpus
 
 
 class About(msgspec.Struct, frozen=True):
@@ -168,13 +161,3 @@ def values(found: Fit) -> dict[str, Any]:
     """The values of `gpuwhy.fit/1`."""
     out: dict[str, Any] = {"schema": SCHEMA, **msgspec.to_builtins(found)}
     return out
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the contract, from the types."""
-    out = msgspec.json.schema(Fit)
-    found = out["$defs"]["Fit"]
-    found["properties"]["schema"] = {"const": SCHEMA}
-    found["required"] = ["schema", *found["required"]]
-    draft = "https://json-schema.org/draft/2020-12/schema"
-    return {"$schema": draft, "title": SCHEMA, **out}

@@ -12,6 +12,7 @@ from gpuwhy.fit.model import Tensor
 
 _NAMES: dict[str, str] = dtypes.table("fields")
 _EVERY: dict[str, int] = dtypes.table("every")["config"]
+_QUANTISED: dict[str, tuple[str, int, float]] = dtypes.table("quantised")
 _PARTS = ("text_config", "llm_config", "language_config", "thinker_config", "text_cfg")
 _MOST = 1 << 31
 _LEFT = re.compile(r"embed|lm_head|norm|wte|wpe|router|mlp\.gate\.|score|classifier|pooler|ln_")
@@ -26,13 +27,8 @@ class Config:
         self, values: Mapping[str, Any], defaults: Mapping[str, int] | None = None
     ) -> None:
         self.values = values
-        self._defaults = defaults or {}
+        self.defaults = defaults or {}
         self.taken: list[str] = []  # fields that it does not have, and whose defaults were taken
-
-    @property
-    def filled(self) -> dict[str, Any]:
-        """Its fields, with the defaults of those that it does not have."""
-        return {**self._defaults, **self.values}
 
     def count(self, *keys: str) -> int:
         """The first of these fields that holds a count, else their default, else 0."""
@@ -41,9 +37,9 @@ class Config:
             if type(value) is int and 0 <= value < _MOST:
                 return value
         for key in keys:
-            if key in self._defaults and key not in self.values:  # null means null
+            if key in self.defaults and key not in self.values:  # null means null
                 self.taken += [key] if key not in self.taken else []
-                return self._defaults[key]
+                return self.defaults[key]
         return 0
 
     def of(self, name: str) -> int:
@@ -115,22 +111,47 @@ class Config:
             whole = types.count("full_attention")
             every = round(len(types) / whole) if whole else 0
             return (0, 0) if whole == len(types) else (window, every)
-        stated = self.count("sliding_window_pattern", "_sliding_window_pattern")
-        stated = stated or self.count("global_attn_every_n_layers")
-        return window, stated or _EVERY.get(self.kind, 0)
+        stated = ("sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers")
+        return window, self.count(*stated) or _EVERY.get(self.kind, 0)
+
+    @property
+    def _quantised(self) -> Config:
+        return self.part("quantization_config", "compression_config") or Config({})
 
     @property
     def quantisation(self) -> str:
-        """How the weights are quantised, as `quantization_config` says."""
-        part = self.part("quantization_config", "compression_config")
-        if part is None:
-            return ""
+        """How the weights are quantised, as `quantization_config` says; "" where they are not."""
+        part = self._quantised
         for bits in (4, 8):
             if part.flag(f"load_in_{bits}bit") or part.flag(f"_load_in_{bits}bit"):
                 return f"bitsandbytes-{bits}bit"
-        method = part.text("quant_method", "quantization_method", "format") or "unknown"
+        method = part.text("quant_method", "quantization_method", "format")
         count = part.count("bits", "w_bit", "nbits")
-        return f"{method}-{count}bit" if count and method not in ("fp8", "mxfp4") else method
+        if method in ("fp8", "mxfp4") or not count:
+            return method or ("unknown" if part.values else "")
+        return f"{method or 'unknown'}-{count}bit"
+
+    def rule(self) -> tuple[str, int, float] | None:
+        """(type, bits of a weight, bytes of scales for each weight) of its quantisation."""
+        part, method = self._quantised, self.quantisation
+        double = part.flag("bnb_4bit_use_double_quant") or part.flag("_bnb_4bit_use_double_quant")
+        if method == "bitsandbytes-4bit" and double:
+            method = "bitsandbytes-4bit-double"
+        if method == "fp8" and part.list("weight_block_size"):
+            method = "fp8-blocks"
+        if method in _QUANTISED or not method.startswith(_CALIBRATED):
+            return _QUANTISED.get(method)
+        groups = (part.part("config_groups") or Config({})).values.values()
+        inner = (Config(one).part("weights") for one in groups if isinstance(one, dict))
+        weights = next(filter(None, inner), None)  # compressed-tensors states them so
+        stated = weights or part
+        bits = stated.count("bits", "w_bit", "num_bits")
+        if weights and weights.text("type") == "float" and bits == 8:
+            return "f8_e4m3", 8, 0.0
+        zero = 0 if weights else bits / 8
+        group = stated.count("group_size", "q_group_size")
+        known = bits in (2, 3, 4, 8)
+        return (f"u{bits}", bits, (2 + zero) / group if group else 0.0) if known else None
 
     @property
     def body(self) -> Config:
@@ -141,8 +162,7 @@ class Config:
 
 def quantised(tensors: list[Tensor], config: Config) -> tuple[list[Tensor], list[str]]:
     """The same tensors with the bytes that its method makes of the weights of linear layers."""
-    method = config.quantisation
-    rule = _rule(config.part("quantization_config", "compression_config") or Config({}), method)
+    rule, method = config.rule(), config.quantisation
     if rule is None:
         return tensors, [f"how much {method} saves is not known: the weights are counted in full"]
     dtype, bits, each = rule
@@ -154,30 +174,3 @@ def quantised(tensors: list[Tensor], config: Config) -> tuple[list[Tensor], list
             one = replace(one, dtype=dtype, bytes=size)
         out.append(one)
     return out, []
-
-
-def _rule(part: Config, method: str) -> tuple[str, int, float] | None:
-    """(type, bits of a weight, bytes of scales for each weight) of a method."""
-    double = part.flag("bnb_4bit_use_double_quant") or part.flag("_bnb_4bit_use_double_quant")
-    fixed = {
-        "bitsandbytes-4bit": ("u4", 4, (1 + 4 / 256) / 64 if double else 4 / 64),
-        "bitsandbytes-8bit": ("i8", 8, 0.0),
-        "mxfp4": ("f4", 4, 1 / 32),  # one byte for 32 weights
-        "fbgemm_fp8": ("f8_e4m3", 8, 0.0),
-    }
-    if method.startswith("fp8"):
-        return "f8_e4m3", 8, 4 / (128 * 128) if part.list("weight_block_size") else 0.0
-    if method in fixed or not method.startswith(_CALIBRATED):
-        return fixed.get(method)
-    groups = part.part("config_groups") or Config({})
-    listed = (groups.part(name) for name in [*groups.values][:64])
-    weights = next(filter(None, (one.part("weights") for one in listed if one)), None)
-    stated = weights or part
-    bits = stated.count("bits", "w_bit", "num_bits")
-    if bits not in (2, 3, 4, 8):
-        return None
-    if weights is not None and weights.text("type") == "float" and bits == 8:
-        return "f8_e4m3", 8, 0.0
-    zero = 0 if weights is not None else bits / 8
-    group = stated.count("group_size", "q_group_size")
-    return f"u{bits}", bits, (2 + zero) / group if group else 0.0

@@ -28,29 +28,16 @@ def table(name: str) -> Any:
     return rows("tables")[name]
 
 
-def _listed(name: str) -> dict[str, str]:
-    """Each word of a table of names, with the key that it stands under."""
-    return {word: key for key, words in table(name).items() for word in words.split()}
-
-
 FLOATS = ("f32", "f16", "bf16", "f64")
-_BITS = {word: int(bits) for word, bits in _listed("bits").items()}
-_WORDS = _listed("words")
+_BITS = {word: int(bits) for bits, words in table("bits").items() for word in words.split()}
+_NAMES = {word: name for name, words in table("words").items() for word in words.split()}
 GGML: dict[int, tuple[str, int, int]] = {int(k): tuple(v) for k, v in table("ggml").items()}
 """Type number in GGUF → our name, elements of a block, bytes of a block."""
 
 
 def named(word: str) -> str:
     """Our name for a type; "?" where it is not known."""
-    return _WORDS.get(word.removeprefix("torch.").lower(), "?")
-
-
-def asked(word: str) -> str:
-    """Our name for a type that somebody types; raises ValueError."""
-    found = named(word.strip())
-    if found == "?":
-        raise ValueError(f"{word} is no type that is known; write f32, f16, bf16, fp8 or int8")
-    return found
+    return str(_NAMES.get(word.removeprefix("torch.").lower(), "?"))
 
 
 def bits(dtype: str) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import math
-import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import islice
+from types import CodeType
 from typing import Any
 
 import msgspec
@@ -25,19 +24,17 @@ _HEADS = (
 )
 _CLASSES = ("ForSequenceClassification", "ForImageClassification")
 _OTHERS = {"ForTokenClassification": "classifier N,H b", "ForQuestionAnswering": "qa_outputs N,H b"}
-_KINDS: tuple[tuple[tuple[str, ...], Kind], ...] = (
-    (("ForCausalLM", "LMHeadModel"), "decoder"),
-    (("ForConditionalGeneration",), "encoder-decoder"),
-    (("ForMaskedLM", "ForSequenceClassification"), "encoder"),
-)
-_WORDS = {
-    "H": "hidden_size",
-    "V": "vocab_size",
-    "L": "num_hidden_layers",
-    "A": "num_attention_heads",
-    "E": "the number of experts",
+_NAMED = (*_HEADS, *_CLASSES, *_OTHERS, "Model", "WithProjection", "ForMultipleChoice")
+_KINDS: dict[str, Kind] = {
+    "ForCausalLM": "decoder",
+    "LMHeadModel": "decoder",
+    "ForConditionalGeneration": "encoder-decoder",
+    "ForMaskedLM": "encoder",
+    "ForSequenceClassification": "encoder",
 }
-_SIZES = {"H": "hidden", "L": "layers", "A": "heads", "P": "positions", "E": "experts"}
+"""The kind of a model of no known family, by its class."""
+_PLAIN = ("layers", "decoder_layers", "hidden", "heads", "vocab", "positions", "kv_rank")
+_COUNTED = ("text", "vision", "quantization", "compression", "generation")
 Shaped = Iterator[tuple[str, tuple[int, ...]]]  # names and shapes of tensors
 
 
@@ -54,12 +51,14 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Joined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    text: str  # the type of the part that does not name its own
-    vision: str
-    rows: str
+    text: str = ""  # the type of the part that does not name its own
+    vision: str = ""
+    rows: str = ""
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
+    letters: dict[str, str]
+    missing: dict[str, str]
     family: dict[str, Family]
     joined: dict[str, _Joined]
     encoder_of: dict[str, str]
@@ -80,15 +79,28 @@ def families() -> dict[str, Family]:
     return _file().family
 
 
+def _filled(config: Config) -> Config:
+    """The same, where a size that it does not state is its class's own."""
+    return Config(config.values, _file().defaults.get(config.kind, {}))
+
+
 def architecture_of(config: Config) -> Architecture:
     """What the fields say; what they do not say is 0."""
-    main = _filled(config.body)
-    vision = _filled(config.part("vision_config") or config)
+    family, name = families().get(config.kind), config.name
+    kind: Kind = next((one for end, one in _KINDS.items() if name.endswith(end)), "unknown")
+    if family is not None:
+        kind = family.kind
+        if kind == "encoder-decoder" and name.endswith("EncoderModel"):
+            kind = "encoder"
+    elif config.part("text_config"):
+        kind = "decoder"
+    elif config.flag("is_encoder_decoder") and kind != "decoder":
+        kind = "encoder-decoder"
+    main, vision = _filled(config.body), _filled(config.part("vision_config") or config)
     window, every = main.window
     experts = main.of("experts")
-    plain = ("layers", "decoder_layers", "hidden", "heads", "vocab", "positions", "kv_rank")
     sizes: dict[str, Any] = {
-        **{name: main.of(name) for name in (*plain, "rope_dim")},
+        **{name: main.of(name) for name in (*_PLAIN, "rope_dim")},
         **{name: vision.of(name) for name in ("image", "patch")},
         "intermediate": main.of("inner"),
         "kv_heads": main.kv_heads,
@@ -98,33 +110,16 @@ def architecture_of(config: Config) -> Architecture:
         "expert_intermediate": main.count("moe_intermediate_size") or main.of("inner"),
         "window": window,
         "window_every": every,
+        "activation": main.text("hidden_act", "activation_function", "hidden_activation"),
     }
-    activation = main.text("hidden_act", "activation_function", "hidden_activation")
-    named = Architecture(_kind_of(config), config.name or config.kind, activation=activation)
-    return replace(named, **sizes)
-
-
-def _filled(config: Config) -> Config:
-    """The same, where a size that it does not state is its class's own."""
-    return Config(config.values, _file().defaults.get(config.kind, {}))
-
-
-def _kind_of(config: Config) -> Kind:
-    known = families().get(config.kind)
-    if known is not None:
-        alone = known.kind == "encoder-decoder" and config.name.endswith("EncoderModel")
-        return "encoder" if alone else known.kind
-    if config.part("text_config"):
-        return "decoder"
-    named: Kind = next((k for ends, k in _KINDS if config.name.endswith(ends)), "unknown")
-    return "encoder-decoder" if config.flag("is_encoder_decoder") and named != "decoder" else named
+    return replace(Architecture(kind, name or config.kind), **sizes)
 
 
 def tensors_of(config: Config, dtype: str) -> tuple[list[Tensor], list[str], bool]:
     """The tensors, sentences on what is not among them, and whether whole parts are missing."""
-    if config.part("text_config", "vision_config") and config.kind not in families():
-        return _several(config, dtype)
     family = families().get(config.kind)
+    if family is None and config.part("text_config", "vision_config"):
+        return _several(config, dtype)
     if family is None:
         name = config.kind or config.name or "of this file"
         return [], [f"the architecture {name} is not known: nothing is counted"], True
@@ -135,7 +130,17 @@ def tensors_of(config: Config, dtype: str) -> tuple[list[Tensor], list[str], boo
         return [], [f"config.json does not say {error}: nothing is counted"], True
     if len(found) > _MOST_ROWS:
         return [], ["config.json means more tensors than any real model has"], True
-    return found, list(_left_out(own)), False
+    said = []
+    if own.name and not own.name.endswith(_NAMED):
+        said.append(f"the head of {own.name} is not known and not counted")
+    if own.taken:
+        more = ", ".join(own.taken[:4]) + (" …" if len(own.taken) > 4 else "")
+        said.append(f"config.json does not say {more}: the defaults of transformers are counted")
+    if own.flag("tie_encoder_decoder"):
+        said.append("encoder and decoder share their weights: they are counted as if they did not")
+    if own.count("num_nextn_predict_layers"):
+        said.append("layers that predict further tokens (num_nextn_predict_layers) are not counted")
+    return found, said, False
 
 
 def _made(shaped: Shaped, dtype: str) -> list[Tensor]:
@@ -143,22 +148,9 @@ def _made(shaped: Shaped, dtype: str) -> list[Tensor]:
     return [Tensor(name, dtype, shape, dtypes.size_of(dtype, shape)) for name, shape in listed]
 
 
-def _left_out(config: Config) -> Iterator[str]:
-    ends = (*_HEADS, *_CLASSES, *_OTHERS, "Model", "WithProjection", "ForMultipleChoice")
-    if config.name and not config.name.endswith(ends):
-        yield f"the head of {config.name} is not known and not counted"
-    if config.taken:
-        more = ", ".join(config.taken[:4]) + (" …" if len(config.taken) > 4 else "")
-        yield f"config.json does not say {more}: the defaults of transformers are counted"
-    if config.flag("tie_encoder_decoder"):
-        yield "encoder and decoder share their weights: they are counted as if they did not"
-    if config.count("num_nextn_predict_layers"):
-        yield "layers that predict further tokens (num_nextn_predict_layers) are not counted"
-
-
 def _several(config: Config, dtype: str) -> tuple[list[Tensor], list[str], bool]:
     """A model of texts and one of images, and what joins them."""
-    joined = _file().joined.get(config.kind, _Joined("", "", ""))
+    joined = _file().joined.get(config.kind, _Joined())
     tensors: list[Tensor] = []
     unknown: list[str] = []
     partial = False
@@ -174,40 +166,37 @@ def _several(config: Config, dtype: str) -> tuple[list[Tensor], list[str], bool]
         values |= {"tie_word_embeddings": tied} if isinstance(tied, bool) else {}
         got, said, missing = tensors_of(Config(values), dtype)
         widths[part] = _filled(Config(values)).of("hidden")
-        tensors += [Tensor(f"{part}_model.{t.name}", t.dtype, t.shape, t.bytes) for t in got]
+        tensors += [replace(one, name=f"{part}_model.{one.name}") for one in got]
         unknown += [f"{part}_config: {sentence}" for sentence in said]
         partial |= missing
     if tensors and joined.rows and len(widths) == 2:
         own = {"T": "text", "S": "vision", "J": "projection_dim or text"}
-        sizes = _Sizes(Family("", own=own), Config({**_filled(config).filled, **widths}))
-        tensors += _made(_of_rows(joined.rows, sizes), dtype)
+        whole = _filled(config)
+        both = Config({**whole.defaults, **whole.values, **widths})
+        tensors += _made(_of_rows(joined.rows, _Sizes(Family("", own=own), both)), dtype)
     elif tensors:
         name = config.name or config.kind
         unknown.append(f"what joins texts and images in {name} is not known and not counted")
-    counted = ("text", "vision", "quantization", "compression", "generation")
     parts = [key for key in config.values if key.endswith("_config") and config.part(key)]
-    others = [key[:60] for key in parts if key.removesuffix("_config") not in counted]
+    others = [key[:60] for key in parts if key.removesuffix("_config") not in _COUNTED]
     unknown += [f"{key}: this part is not known and not counted" for key in others]
     return tensors, unknown, partial or bool(others)
 
 
 def _tensors(family: Family, config: Config) -> Shaped:
-    bare = config.name.endswith("Model") and not config.name.endswith(_HEADS)
-    rows = family.rows
-    if config.name.endswith("EncoderModel") and family.kind == "encoder-decoder":
+    """The rows of a family, and those of the head that its class has."""
+    name, rows = config.name, family.rows
+    if name.endswith("EncoderModel") and family.kind == "encoder-decoder":
         rows = _file().encoder_of["t5"]
-    sizes = _Sizes(family, config)
+    bare = name.endswith("Model") and not name.endswith(_HEADS)
     drop = f"{family.base}." if bare and family.base else ""
-    for name, shape in _of_rows(rows, sizes):
-        yield name.removeprefix(drop), shape
-    yield from _of_rows("" if bare else _head(family, config.name), sizes)
-
-
-def _head(family: Family, name: str) -> str:
-    if name.endswith(_CLASSES):
-        return family.classes
-    other = next((rows for end, rows in _OTHERS.items() if name.endswith(end)), "")
-    return other or (family.head if name.endswith(_HEADS) or not name else "")
+    classes, writers = dict.fromkeys(_CLASSES, family.classes), dict.fromkeys(_HEADS, family.head)
+    heads = {**classes, **_OTHERS, **writers}
+    head = next((rows for end, rows in heads.items() if name.endswith(end)), "")
+    sizes = _Sizes(family, config)
+    for one, shape in _of_rows(rows, sizes):
+        yield one.removeprefix(drop), shape
+    yield from _of_rows(head if name else family.head, sizes)
 
 
 def _of_rows(text: str, sizes: _Sizes) -> Shaped:
@@ -235,6 +224,7 @@ def _of_row(name: str, words: list[str], sizes: _Sizes) -> Shaped:
 
 
 def _numbered(name: str, sizes: _Sizes, kind: str) -> Iterator[str]:
+    """The name with the number of each layer in place of `[L]`."""
     found = re.search(r"\[([A-Za-z]+)\]", name)
     if not found:
         yield name
@@ -253,119 +243,80 @@ class _Sizes:
 
     def __init__(self, family: Family, config: Config) -> None:
         self._family, self._config = family, config
-        self._kept: dict[str, int] = {}
+        self._known: dict[str, int] = {}
 
     def sum(self, expression: str) -> int:
-        """A sum of products of letters and numbers."""
-        return sum(math.prod(map(self.of, term.split("*"))) for term in expression.split("+"))
+        """A sum of products of letters and numbers; raises MissingError."""
+        return sum(math.prod(map(self._of, term.split("*"))) for term in expression.split("+"))
 
-    def of(self, letter: str) -> int:
-        """One letter; raises MissingError where the configuration does not state it."""
-        if letter not in self._kept:
-            self._kept[letter] = int(letter) if letter.isdigit() else self._found(letter)
-        return self._kept[letter]
-
-    def _found(self, letter: str) -> int:
-        config, own = self._config, self._family.own.get(letter)
-        if own is not None:
-            value = int(_value(_parsed(own), config))
-            return 4 * self.of("H") if not value and letter == "F" else value
-        names = config.values.get("id2label")
-        labels = len(names) if isinstance(names, dict) and names else 2
-        found: dict[str, Callable[[], int]] = {
-            "V": lambda: config.count("vocab_size"),
-            "G": lambda: config.of("kv_heads") or config.of("heads"),
-            "D": lambda: config.head_dim,
-            "Q": lambda: self.of("A") * self.of("D"),
-            "K": lambda: self.of("G") * self.of("D"),
-            "I": lambda: config.of("inner") or 4 * self.of("H"),
-            "M": lambda: config.count("moe_intermediate_size") or config.of("inner"),
-            "N": lambda: config.count("num_labels") or labels,
-        }
-        size = config.of(_SIZES[letter]) if letter in _SIZES else found[letter]()
-        if not size:
-            raise MissingError(_WORDS.get(letter, "all sizes that it needs"))
-        return size
+    def _of(self, letter: str) -> int:
+        own, file = self._family.own, _file()
+        if letter not in self._known:
+            expression = own.get(letter) or file.letters.get(letter, letter)
+            self._known[letter] = size = int(_value(expression, self._config))
+            if not size and letter not in own:
+                raise MissingError(file.missing.get(letter, "all sizes that it needs"))
+        return self._known[letter]
 
     def holds(self, word: str) -> bool:
         """Whether a word of a condition does."""
         if word == "tied":  # the output shares the embeddings: as it says, else as its class does
             return self._config.flag("tie_word_embeddings", self._family.tied)
-        own = self._family.own.get(word)
-        return bool(own and _value(_parsed(own), self._config))
+        return bool(_value(self._family.own.get(word, "False"), self._config))
 
     def is_layer(self, number: int, kind: str) -> bool:
         """Whether a layer is of that kind."""
         if kind in ("first", "rest"):
             return (number == 0) == (kind == "first")
-        return kind not in ("sparse", "dense") or self._sparse(number) == (kind == "sparse")
-
-    def _sparse(self, number: int) -> bool:
+        if kind not in ("sparse", "dense"):
+            return True
         config = self._config
         types = config.list("mlp_layer_types")
         if number < len(types):
-            return bool(types[number] == "sparse")
-        dense = number < config.count("first_k_dense_replace")
+            return bool((types[number] == "sparse") == (kind == "sparse"))
         step = config.count("decoder_sparse_step", "moe_layer_freq") or 1
+        sparse = number >= config.count("first_k_dense_replace") and (number + 1) % step == 0
         routed = bool(config.of("experts")) and number not in config.list("mlp_only_layers")
-        return routed and not dense and (number + 1) % step == 0
+        return (sparse and routed) == (kind == "sparse")
 
 
-_TWO: dict[Any, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: lambda a, b: a // b if b else 0,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.In: lambda a, b: a in b,
-}
+class _Fields(dict[str, Any]):
+    """What the names in an expression of families.toml mean for one configuration."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__(
+            ENDS=lambda *ends: config.name.endswith(ends),
+            HAS=lambda key: key in config.values,
+            TEXT=config.text,
+            LIST=lambda key: config.list(key) or config.text(key).split("|"),
+        )
+
+    def __missing__(self, name: str) -> Any:
+        config = self._config
+        if name == "HEAD":
+            return config.head_dim
+        if name == "BARE":
+            return config.name.endswith("Model") or not config.name
+        if name == "LABELS":
+            names = config.values.get("id2label")
+            return len(names) if isinstance(names, dict) and names else 2
+        if name.isupper():  # a size by our name
+            return config.of(name.lower())
+        if name.endswith("_"):
+            return config.flag(name[:-1], True)
+        value = config.values.get(name)
+        return value if isinstance(value, bool) else config.count(name)
 
 
 @cache
-def _parsed(text: str) -> ast.AST:
-    """An expression of the data over fields of a configuration."""
-    return ast.parse(text, mode="eval").body
+def _compiled(expression: str) -> CodeType:
+    return compile(expression, "families.toml", "eval")
 
 
-def _value(node: ast.AST, config: Config) -> Any:
-    match node:
-        case ast.Constant(value):
-            return value
-        case ast.Name(name):
-            return _field(name, config)
-        case ast.BoolOp(op, [first, *others]):
-            found = _value(first, config)
-            for one in others:
-                if bool(found) is not isinstance(op, ast.Or):
-                    found = _value(one, config)
-            return found
-        case ast.IfExp(test, body, orelse):
-            return _value(body if _value(test, config) else orelse, config)
-        case ast.UnaryOp(ast.Not(), operand):
-            return not _value(operand, config)
-        case ast.Call(ast.Name(name), arguments):
-            return _called(name, [_value(one, config) for one in arguments], config)
-        case ast.BinOp(left, op, right) | ast.Compare(left, [op], [right]):
-            return _TWO[type(op)](_value(left, config), _value(right, config))
-    raise ValueError(f"families.toml: {ast.dump(node)[:80]}")
-
-
-def _field(name: str, config: Config) -> Any:
-    if name in ("HEAD", "HEADS"):
-        return config.head_dim if name == "HEAD" else config.of("heads")
-    if name == "BARE":
-        return config.name.endswith("Model") or not config.name
-    if name.endswith("_"):
-        return config.flag(name[:-1], True)
-    value = config.values.get(name)
-    return value if isinstance(value, bool) else config.count(name)
-
-
-def _called(name: str, given: list[Any], config: Config) -> Any:
-    if name == "ENDS":
-        return config.name.endswith(tuple(given))
-    if name == "HAS":
-        return given[0] in config.values
-    text = config.text(given[0])
-    return text if name == "TEXT" else config.list(given[0]) or text.split("|")
+def _value(expression: str, config: Config) -> Any:
+    """An expression of our own data over fields of a configuration, which gives values alone."""
+    try:
+        return eval(_compiled(expression), {"__builtins__": {}}, _Fields(config))
+    except ZeroDivisionError:
+        return 0

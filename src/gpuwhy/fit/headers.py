@@ -31,6 +31,7 @@ _KEPT = 1024  # arrays longer than this (tokens, their scores) are counted, not 
 _ENCODERS = re.compile(r".*bert.*|t5encoder|gemma-embedding")
 _EVERY: dict[str, int] = dtypes.table("every")["gguf"]
 _SPLIT = re.compile(r"(.*-)(\d{5})(-of-)(\d{5})(\.gguf)")
+_CUT = "it is cut short or still downloading"
 
 
 class _Entry(msgspec.Struct):
@@ -62,23 +63,20 @@ def safetensors(source: Source) -> list[Tensor]:
         raise Unreadable("its header is not the JSON of a safetensors file") from None
     if len(entries) > MOST_TENSORS:
         raise Unreadable(f"its header claims {len(entries):,} tensors")
-    tensors = [_of_entry(name, entry, room) for name, entry in entries.items()]
+    tensors = []
+    for name, entry in entries.items():
+        start, end = entry.data_offsets
+        if not 0 <= start <= end <= room:
+            raise Unreadable(f"the tensor {name[:80]} lies past the end of the file: {_CUT}")
+        dtype, shape = dtypes.named(entry.dtype), shape_of(entry.shape, name)
+        size = dtypes.size_of(dtype, shape)
+        if dtypes.bits(dtype) and size != end - start:
+            said = f"needs {size:,} bytes by its shape, and has {end - start:,}"
+            raise Unreadable(f"the tensor {name[:80]} {said}")
+        tensors.append(Tensor(name, dtype, shape, end - start))
     if sum(one.bytes for one in tensors) > room:
         raise Unreadable("its tensors need more bytes than it has: they lie upon each other")
     return tensors
-
-
-def _of_entry(name: str, entry: _Entry, room: int) -> Tensor:
-    start, end = entry.data_offsets
-    if not 0 <= start <= end <= room:
-        cut = "it is cut short or still downloading"
-        raise Unreadable(f"the tensor {name[:80]} lies past the end of the file: {cut}")
-    dtype, shape = dtypes.named(entry.dtype), shape_of(entry.shape, name)
-    size = dtypes.size_of(dtype, shape)
-    if dtypes.bits(dtype) and size != end - start:
-        said = f"needs {size:,} bytes by its shape, and has {end - start:,}"
-        raise Unreadable(f"the tensor {name[:80]} {said}")
-    return Tensor(name, dtype, shape, end - start)
 
 
 # GGUF
@@ -113,6 +111,7 @@ class _Cursor:
         return self.take(length).decode("utf-8", "replace")
 
     def value(self, kind: int, depth: int = 0) -> Any:
+        """A value of the metadata; of a long array only how many there are."""
         if kind in _PLAIN:
             return self.number(_PLAIN[kind])
         if kind == _STRING:
@@ -132,91 +131,76 @@ class _Cursor:
         return count
 
 
-def _gguf(source: Source) -> tuple[dict[str, Any], list[Tensor]]:
-    """Metadata and tensors of one file; raises Unreadable."""
+def _one_file(source: Source) -> tuple[dict[str, Any], list[Tensor]]:
+    """Metadata and tensors of one GGUF file; raises Unreadable."""
     cursor = _Cursor(source)
     version = cursor.number("I")
     if version & 0xFFFF == 0:  # written in the other byte order
         cursor.order, version = ">", version >> 24
+    count, keys = cursor.number("Q"), cursor.number("Q")
     if version not in (2, 3):
         raise Unreadable(f"it is GGUF version {version}; versions 2 and 3 are read")
-    count, keys = cursor.number("Q"), cursor.number("Q")
     if count > MOST_TENSORS or keys > 100_000:
         raise Unreadable(f"it claims {count:,} tensors and {keys:,} keys: more than any real file")
     meta = {cursor.string(MOST_NAME): cursor.value(cursor.number("I")) for _ in range(keys)}
-    rows = [_row(cursor) for _ in range(count)]
+    rows, tensors = [], []
+    for _ in range(count):
+        name, rank = cursor.string(MOST_NAME), cursor.number("I")
+        dims = [cursor.number("Q") for _ in range(min(rank, 33))]
+        rows.append((name, shape_of(dims[::-1], name), cursor.number("I"), cursor.number("Q")))
     align = meta.get("general.alignment", 32)
     align = align if isinstance(align, int) and 0 < align <= 1 << 20 else 32
     room = source.size - -(-cursor.place // align) * align
-    return meta, [_of_row(*row, room) for row in rows]
-
-
-def _row(cursor: _Cursor) -> tuple[str, tuple[int, ...], int, int]:
-    name, rank = cursor.string(MOST_NAME), cursor.number("I")
-    dims = [cursor.number("Q") for _ in range(min(rank, 33))]
-    return name, shape_of(dims[::-1], name), cursor.number("I"), cursor.number("Q")
-
-
-def _of_row(name: str, shape: tuple[int, ...], kind: int, place: int, room: int) -> Tensor:
-    if kind not in dtypes.GGML:
-        raise Unreadable(f"the tensor {name[:80]} has the type {kind}, which is not known here")
-    dtype, block, size = dtypes.GGML[kind]
-    width = shape[-1] if shape else 1
-    if width % block:
-        raise Unreadable(f"the tensor {name[:80]} has rows of {width}, and blocks of {block}")
-    count = math.prod(shape) // block * size
-    if place + count > room:
-        raise Unreadable(f"the tensor {name[:80]} lies past the end of the file: it is cut short")
-    return Tensor(name, dtype, shape, count)
+    for name, shape, kind, place in rows:
+        if kind not in dtypes.GGML:
+            raise Unreadable(f"the tensor {name[:80]} has the type {kind}, which is not known here")
+        dtype, block, size = dtypes.GGML[kind]
+        width, count = shape[-1] if shape else 1, math.prod(shape) // block * size
+        if width % block:
+            raise Unreadable(f"the tensor {name[:80]} has rows of {width}, and blocks of {block}")
+        if place + count > room:
+            raise Unreadable(f"the tensor {name[:80]} lies past the end of the file: {_CUT}")
+        tensors.append(Tensor(name, dtype, shape, count))
+    return meta, tensors
 
 
 def gguf(folder: Folder, name: str, source: Source) -> Model:
     """A GGUF file, with those that it was split into."""
-    meta, tensors = _gguf(source)
-    unknown, names = [], _siblings(name)
+    meta, tensors = _one_file(source)
+    unknown, names = [], [name]
+    if (found := _SPLIT.fullmatch(name)) and 1 < int(found[4]) <= 10_000:
+        head, _, of, total, ending = found.groups()
+        names = [f"{head}{number:05}{of}{total}{ending}" for number in range(1, int(total) + 1)]
     for other in names:
         if other != name and not folder.has(other):
             unknown.append(f"{other} is not here: its tensors are not counted")
         elif other != name:
-            more, part = _gguf(folder.open(other))
+            more, part = _one_file(folder.open(other))
             meta, tensors = more | meta, tensors + part
     partial = bool(unknown)
     heads = meta.get(f"{meta.get('general.architecture')}.attention.head_count_kv")
     if isinstance(heads, list) and len(set(map(str, heads))) > 1:
         said = "the layers differ in their key and value heads: the largest is taken for all"
         unknown.append(said)
+    arch, said_so = _architecture(meta, tensors), tuple(unknown)
     return Model(
-        name,
-        "gguf",
-        tuple(tensors),
-        _architecture(meta, tensors),
-        unknown=tuple(unknown),
-        files=len(names),
-        partial=partial,
+        name, "gguf", tuple(tensors), arch, unknown=said_so, files=len(names), partial=partial
     )
 
 
-def _siblings(name: str) -> list[str]:
-    """The names of all files of a model that was split, this one's among them."""
-    found = _SPLIT.fullmatch(name)
-    if not found or not 1 < int(found[4]) <= 10_000:
-        return [name]
-    head, _, of, total, ending = found.groups()
-    return [f"{head}{number:05}{of}{total}{ending}" for number in range(1, int(total) + 1)]
-
-
-def _architecture(meta: dict[str, Any], tensors: list[Tensor]) -> Architecture | None:
-    """What the metadata says; None where it names no architecture."""
+def _architecture(meta: dict[str, Any], tensors: list[Tensor]) -> Architecture:
+    """What the metadata says."""
     name = meta.get("general.architecture")
     if not isinstance(name, str):
-        return None
+        return Architecture()
 
     def ask(keys: str) -> int:
         return next(filter(None, (_count(meta.get(f"{name}.{key}")) for key in keys.split())), 0)
 
     sizes: dict[str, Any] = {ours: ask(keys) for ours, keys in dtypes.table("gguf").items()}
-    pattern = meta.get(f"{name}.attention.sliding_window_pattern")
-    every = pattern.index(False) + 1 if isinstance(pattern, list) and False in pattern else pattern
+    every = meta.get(f"{name}.attention.sliding_window_pattern")
+    if isinstance(every, list):
+        every = every.index(False) + 1 if False in every else 0
     every = every if isinstance(every, int) and every > 1 else _EVERY.get(name, 0)
     embedded = (one.shape[0] for one in tensors if one.name == "token_embd.weight" and one.shape)
     tokens = meta.get("tokenizer.ggml.tokens")

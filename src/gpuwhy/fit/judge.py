@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from gpuwhy.answer.text import size as shown
-from gpuwhy.fit.account import FLIGHT, MOVING, base, kv_width, peak, width_of
+from gpuwhy.fit.account import FLIGHT, base, kv_width, peak, width_of
 from gpuwhy.fit.answer import About, Card, Fit, FitError, Part, Serving, Share, Status, Use
 from gpuwhy.fit.dtypes import FLOATS
-from gpuwhy.fit.model import Architecture, Model
+from gpuwhy.fit.model import Model
 from gpuwhy.fit.shape import SCORED, is_fused
-from gpuwhy.fit.view import IMAGE, tokens_of, views, whole
+from gpuwhy.fit.view import tokens_of, view_of
 
 _MOST_SHARES, _MOST_RANKS, _MOST_BATCH = 16, 16384, 1 << 16
 _OUTSIDE = ("framework", "fragmentation", "communication")
@@ -29,13 +29,25 @@ def judged(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = T
     use, cards = settled(model, use, cards)
     shares = shares_of(model, use, cards)
     fullest = shares[0]
-    blind = whole(model, use).shape is None
+    blind = view_of(model, use).shape is None
     unsure = (model.partial or blind) and fullest.status != "does_not_fit"
     unseen = "the layers are not known, so activations and a KV cache are not counted"
+    arch = model.architecture
+    about = About(
+        path=model.path,
+        format=model.format,
+        name=arch.name,
+        kind=arch.kind,
+        parameters=model.parameters,
+        bytes=model.bytes,
+        files=model.files,
+        how="know" if model.computed else "saw",
+        quantisation=model.quantisation,
+    )
     found = Fit(
         status="unknown" if unsure else fullest.status,
         headline="",
-        model=_about(model),
+        model=about,
         use=use,
         bytes=fullest.bytes,
         least=fullest.least,
@@ -68,59 +80,44 @@ def settled(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple
         said = "its weights are quantised and cannot be trained; adapters can: --train lora"
         raise FitError(f"{model.path}: {said}")
     if use.ranks == 1 and len(cards) > 1:
-        way = "pp" if use.task == "inference" else "gpus"
+        way = "tp" if use.task == "inference" else "gpus"
         use = replace(use, **{way: len(cards)})
     cards = cards * use.ranks if len(cards) == 1 else cards
     if len(cards) < use.ranks:
-        split = f"{use.tp} × {use.pp} × {use.gpus}"
+        split = f"{use.tp} × {use.gpus}"
         raise FitError(f"the split asks for {use.ranks} GPUs ({split}), and {len(cards)} are there")
-    return _completed(model, use), cards[: use.ranks]
-
-
-def _completed(model: Model, use: Use) -> Use:
-    """What was not said, as the model's kind and the framework have it."""
-    arch = model.architecture or Architecture()
-    pictures = arch.kind == "vit"
-    framework = use.framework or ("llama.cpp" if model.format == "gguf" else "torch")
+    arch, gguf = model.architecture, model.format == "gguf"
+    framework = use.framework or ("llama.cpp" if gguf else "torch")
     scored = SCORED.search(arch.name) and framework == "torch"
-    return replace(
+    use = replace(
         use,
-        tokens=0 if pictures else tokens_of(model, use),
-        image=use.image or arch.image or IMAGE if pictures else 0,
+        tokens=0 if arch.kind == "vit" else tokens_of(model, use),
         framework=framework,
         attention=use.attention or ("eager" if scored else "fused"),
-        kv_block=use.kv_block or (16 if framework == "vllm" else 0),
         dtype="f32" if use.amp and not use.dtype else use.dtype,
     )
+    return use, cards[: use.ranks]
 
 
 def shares_of(model: Model, use: Use, cards: tuple[Card, ...]) -> list[Share]:
     """What each GPU holds, the one with the least left first."""
-    per = use.tp * use.gpus
-    rooms = tuple(card.room for card in cards[::per])
-    out: list[Share] = []
-    for stage, view in enumerate(views(model, use, rooms)):
-        held = cards[stage * per : (stage + 1) * per]
-        alike = len({card.room for card in held}) == 1
-        known: dict[str, tuple[Part, ...]] = {}
-        for place, card in enumerate(held[:_MOST_SHARES] if alike else held):
-            parts = known.setdefault(card.name, tuple(peak(view, use, card)))
-            out.append(_share(stage * per + place, card, parts))
+    view = view_of(model, use)
+    known: dict[str, tuple[Part, ...]] = {}
+    out = []
+    for gpu, card in enumerate(cards if len(set(cards)) > 1 else cards[:_MOST_SHARES]):
+        parts = known.setdefault(card.name, tuple(peak(view, use, card)))
+        size = sum(one.bytes for one in parts)
+        # errors of parts add up as independent ones do
+        less = math.sqrt(sum((one.bytes - one.least) ** 2 for one in parts))
+        more = math.sqrt(sum((one.most - one.bytes) ** 2 for one in parts))
+        held = sum(one.bytes for one in parts if one.name not in _OUTSIDE)
+        given = int(_GIVEN * sum(one.bytes for one in parts if one.name == "fragmentation"))
+        least, most, needs = int(size - less), int(size + more), size - given
+        status: Status = "does_not_fit"
+        if needs <= card.room:
+            status = "fits" if most - given <= card.room else "only_just"
+        out.append(Share(gpu, card, parts, size, least, most, status, held, needs))
     return sorted(out, key=lambda share: share.card.room - share.needs)[:_MOST_SHARES]
-
-
-def _share(gpu: int, card: Card, parts: tuple[Part, ...]) -> Share:
-    """The sum of the parts; errors of parts add up as independent ones do."""
-    size = sum(one.bytes for one in parts)
-    less = math.sqrt(sum((one.bytes - one.least) ** 2 for one in parts))
-    more = math.sqrt(sum((one.most - one.bytes) ** 2 for one in parts))
-    held = sum(one.bytes for one in parts if one.name not in _OUTSIDE)
-    given = int(_GIVEN * sum(one.bytes for one in parts if one.name == "fragmentation"))
-    least, most, needs = int(size - less), int(size + more), size - given
-    status: Status = "does_not_fit"
-    if needs <= card.room:
-        status = "fits" if most - given <= card.room else "only_just"
-    return Share(gpu, card, parts, size, least, most, status, held, needs)
 
 
 def largest(model: Model, use: Use, cards: tuple[Card, ...]) -> int:
@@ -146,49 +143,17 @@ def bisected(most: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def corrected(model: Model, use: Use, cards: tuple[Card, ...], good: int, bad: int) -> Use:
-    """The use with its moving parts scaled so that a batch that fitted fits, and not another."""
-    use, cards = settled(model, use, cards)
-    scale = use.scale
-    for size, fits in ((good, True), (bad, False)):
-        tried = replace(use, batch=size, scale=scale)
-        share = shares_of(model, tried, cards)[0] if size else None
-        if share is not None and (share.needs <= share.card.room) is not fits:
-            moving = sum(part.bytes for part in share.parts if part.name in MOVING)
-            rest = share.needs - moving
-            scale *= max(0.05, (share.card.room - rest) / moving) if moving else 1.0
-    return replace(use, scale=max(0.05, min(20.0, scale)))
-
-
 def _serving(model: Model, use: Use, shares: list[Share]) -> Serving | None:
     """vLLM's two numbers: the tokens that its KV cache holds, and requests at once."""
-    view = views(model, use, ())[0]
+    flight = replace(use, batch=1, tokens=min(FLIGHT["vllm"], use.tokens))
+    view, card, row = view_of(model, flight), shares[0].card, base("vllm")
     if view.shape is None or not view.shape.causal or use.task != "inference":
         return None
-    card = shares[0].card
-    flight = replace(use, batch=1, tokens=min(FLIGHT["vllm"], use.tokens))
-    parts = peak(views(model, flight, ())[0], flight, card)
+    parts = peak(view, flight, card)
     held = sum(one.bytes for one in parts if one.name not in ("kv cache", "framework"))
-    row = base("vllm")
     cache = max(0, int(VLLM_SHARE * card.total) - held - row.context - row.matmul)
-    one = view.shape.cached(1, use.tokens, kv_width(view, use)[1], use.kv_block)
-    concurrency = cache / max(1, one)
+    concurrency = cache / max(1, view.shape.cached(1, use.tokens, kv_width(view, use)[1]))
     return Serving(VLLM_SHARE, cache, int(concurrency * use.tokens), use.tokens, concurrency)
-
-
-def _about(model: Model) -> About:
-    arch = model.architecture or Architecture()
-    return About(
-        path=model.path,
-        format=model.format,
-        name=arch.name,
-        kind=arch.kind,
-        parameters=model.parameters,
-        bytes=model.bytes,
-        files=model.files,
-        how="know" if model.computed else "saw",
-        quantisation=model.quantisation,
-    )
 
 
 def _headline(found: Fit) -> str:
@@ -214,19 +179,20 @@ def _headline(found: Fit) -> str:
     return f"{name}: {what} {words} {where}: about {shown(found.bytes)} of {room}, {spare}"
 
 
-def _notes(model: Model, use: Use) -> Iterator[str]:
+def _notes(model: Model, use: Use) -> list[str]:
     """What was taken for granted."""
-    view = whole(model, use)
+    view = view_of(model, use)
+    said: list[str] = []
     if view.shape is None:
-        return
-    if use.image == IMAGE and not (model.architecture and model.architecture.image == IMAGE):
-        yield f"pictures of {IMAGE} × {IMAGE}: --image says otherwise"
+        return said
     if not view.shape.known:
-        yield "the files leave out a part of the architecture; usual sizes were taken"
-    if use.attention == "fused":
-        if is_fused(view.shape, width_of(view, use), True, use.framework):
-            yield "attention by a fused kernel (SDPA, flash); --attention eager counts all scores"
-        else:
-            yield "torch has no fused attention for grouped heads in f32: all scores are counted"
-    if use.task == "inference" and use.logits == "last" and view.shape.causal:
-        yield "logits of the last token only, as generate() asks for; --logits all for all"
+        said.append("the files leave out a part of the architecture; usual sizes were taken")
+    if use.attention == "fused" and is_fused(view.shape, width_of(view, use), True, use.framework):
+        said.append(
+            "attention by a fused kernel (SDPA, flash); --attention eager counts all scores"
+        )
+    elif use.attention == "fused":
+        said.append("torch has no fused attention for grouped heads in f32: all scores are counted")
+    if use.task == "inference" and view.shape.causal:
+        said.append("logits of the last token only, as generate() asks for")
+    return said

@@ -81,7 +81,7 @@ class Model:
     path: str
     format: str  # safetensors, gguf, torch, config, adapter
     tensors: tuple[Tensor, ...] = ()
-    architecture: Architecture | None = None
+    architecture: Architecture = Architecture()
     quantisation: str = ""  # gptq, awq, bitsandbytes-4bit …
     unknown: tuple[str, ...] = ()  # sentences: what could not be read, and is not counted
     files: int = 1
@@ -124,49 +124,44 @@ class Source:
         try:
             return within(SECONDS, lambda: self.pread(offset, count), self.name) if count else b""
         except (OSError, MalformedError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise Unreadable(f"{self.name[:120]} cannot be read: {why}") from None
+            raise _unreadable(self.name, error) from None
+
+
+def _unreadable(name: str, error: Exception) -> Unreadable:
+    return Unreadable(f"{name[:120]} cannot be read: {getattr(error, 'strerror', None) or error}")
 
 
 class Folder:
-    """A folder with a model's files."""
+    """A folder with a model's files; its files are closed with it."""
 
     def __init__(self, path: str) -> None:
         self.path = path.rstrip("/") or path
         self._system = FileSystem()
         self._open = ExitStack()
-
-    def close(self) -> None:
-        """Give every descriptor back."""
-        self._open.close()
+        self.close = self._open.close
 
     def names(self, below: str = "") -> tuple[str, ...]:
         """What lies in it, or in a folder of it."""
         try:
-            listed = self._system.names(self._path(below))
-            return tuple(sorted(name for name, _ in listed))[:20_000]
+            return tuple(sorted(name for name, _ in self._system.names(self._path(below))))[:20_000]
         except OSError as error:
-            why = error.strerror or error
-            raise Unreadable(f"the folder cannot be listed: {why}") from None
+            raise _unreadable("the folder", error) from None
 
     def has(self, name: str) -> bool:
         """Whether there is such a file or folder."""
         path = self._path(name)
         try:
-            self._system.stat(path)
+            return bool(self._system.stat(path))
         except (OSError, ValueError):
             return False
-        return True
 
     def open(self, name: str) -> Source:
         """A file; raises Unreadable."""
+        path = self._path(name)
         try:
-            opened = self._open.enter_context(self._system.open(self._path(name)))
-        except FileNotFoundError:
-            raise Unreadable(f"there is no file {name[:120]}") from None
+            opened = self._open.enter_context(self._system.open(path))
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise Unreadable(f"{name[:120]} cannot be read: {why}") from None
+            raise _unreadable(name, error) from None
         return Source(opened.pread, opened.size, name)
 
     def json(self, name: str) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 
 from gpuwhy.fit import headers, torchfile
 from gpuwhy.fit.config import Config, quantised
 from gpuwhy.fit.families import architecture_of, tensors_of
-from gpuwhy.fit.model import Architecture, Folder, Model, Source, Tensor, Unreadable
+from gpuwhy.fit.model import Architecture, Folder, Model, Tensor, Unreadable
 from gpuwhy.machine.files import FileSystem
 
 _MOST_SAID, _LONGEST = 40, 280
@@ -20,12 +21,10 @@ _SINGLE = (
     "pytorch_model.bin",
     "adapter_model.bin",
 )
-_INDEXES = tuple(f"{name}.index.json" for name in _SINGLE[:3])
 _ENDINGS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt")
 _NO_MODEL = re.compile(r"(optimizer|scheduler|scaler|rng_state|training_args|random_states).*")
 _VARIANT = re.compile(r"\.(fp16|bf16|ema|non_ema)\.")
 _PART = re.compile(r"(.*)-\d{5}-of-\d{5}(\.[a-z]+)")
-_INSTEAD = "convert it to safetensors, or give a folder with its config.json"
 
 
 def read(path: str) -> Model:
@@ -33,7 +32,12 @@ def read(path: str) -> Model:
     try:
         found = FileSystem().stat(path)
     except (OSError, ValueError):
-        raise Unreadable(_nothing_at(path)) from None
+        why = f"there is nothing at {path}"
+        if _HUB.fullmatch(path):
+            why = f"there is no file or folder {path}; if it is a model of the Hugging Face hub, "
+            why += f"fetch its configuration alone: hf download {path} config.json "
+            why += f"--local-dir {path}, then gpuwhy fit {path}"
+        raise Unreadable(why) from None
     if found.kind not in ("file", "folder"):
         raise Unreadable(f"{path} is neither a file nor a folder")
     where, _, name = path.rpartition("/") if found.kind == "file" else (path, "", "")
@@ -48,19 +52,9 @@ def read(path: str) -> Model:
     return replace(model, path=path, unknown=said)
 
 
-def _nothing_at(path: str) -> str:
-    if not _HUB.fullmatch(path):
-        return f"there is nothing at {path}"
-    return (
-        f"there is no file or folder {path}; if it is a model of the Hugging Face hub, fetch its "
-        f"configuration alone: hf download {path} config.json --local-dir {path}, then gpuwhy fit "
-        f"{path}"
-    )
-
-
 def _file(folder: Folder, name: str) -> Model:
     if name.endswith(".index.json"):
-        return _beside(_indexed(folder, name), folder)
+        return _indexed(folder, name)
     if name.endswith(".json"):
         return of_config(Config(folder.json(name)), name)
     source = folder.open(name)
@@ -72,23 +66,20 @@ def _file(folder: Folder, name: str) -> Model:
         return _beside(Model(name, "torch", tuple(tensors), unknown=tuple(said)), folder)
     if headers.is_safetensors(source):
         return _beside(Model(name, "safetensors", tuple(headers.safetensors(source))), folder)
-    raise Unreadable(_foreign(source, head, name))
-
-
-def _foreign(source: Source, head: bytes, name: str) -> str:
     if not source.size:
-        return "it is empty"
+        raise Unreadable("it is empty")
     if head.startswith(b"version https://"):
-        return "it is a pointer of Git LFS, not the file itself: git lfs pull fetches it"
+        raise Unreadable("it is a pointer of Git LFS, not the file itself: git lfs pull fetches it")
+    what = "it is of no format that is read (safetensors, GGUF, PyTorch, config.json)"
     if head.startswith(b"\x89HDF\r\n\x1a\n"):
-        return f"HDF5 (Keras) is not read here: {_INSTEAD}"
-    if head.startswith(b"\x08") or name.endswith(".onnx"):
-        return f"ONNX is not read here: {_INSTEAD}"
-    formats = "safetensors, GGUF, PyTorch, config.json"
-    return f"it is of no format that is read ({formats}): {_INSTEAD}"
+        what = "HDF5 (Keras) is not read here"
+    elif head.startswith(b"\x08") or name.endswith(".onnx"):
+        what = "ONNX is not read here"
+    raise Unreadable(f"{what}: convert it to safetensors, or give a folder with its config.json")
 
 
 def _folder(folder: Folder) -> Model:
+    """The model of a folder: an index, the usual names, what else has weights, config.json."""
     names = folder.names()
     if "snapshots" in names and "config.json" not in names:
         states = folder.names("snapshots")
@@ -96,40 +87,37 @@ def _folder(folder: Folder) -> Model:
             raise Unreadable(f"it is a cache with {len(states)} states of a model: name one")
         with closing(Folder(f"{folder.path}/snapshots/{states[0]}")) as inner:
             return _folder(inner)
-    weights = _weights(folder, names)
-    if weights is not None and "adapter_config.json" in names:
-        return _adapter(weights, Config(folder.json("adapter_config.json")))
-    if weights is not None:
-        return weights
-    if "config.json" in names:
-        return of_config(Config(folder.json("config.json")), "config.json")
-    if "model_index.json" in names:
-        raise Unreadable("it is a pipeline of several models: give the folder of one of them")
-    raise Unreadable("there is no safetensors, GGUF or PyTorch file in it, and no config.json")
+    usual = [one for name in _SINGLE for one in (f"{name}.index.json", name) if one in names]
+    indexes = [one for one in names if one.endswith(".index.json")]
+    first = [one for one in usual if one in indexes] or usual or indexes
+    held = first[:1] or _other(names)
+    if not held:
+        if "config.json" in names:
+            return of_config(Config(folder.json("config.json")), "config.json")
+        if "model_index.json" in names:
+            raise Unreadable("it is a pipeline of several models: give the folder of one of them")
+        raise Unreadable("there is no safetensors, GGUF or PyTorch file in it, and no config.json")
+    models = [_file(folder, name) for name in held]
+    tensors = tuple({one.name: one for model in models for one in model.tensors}.values())
+    whole = models[0]
+    if len(models) > 1:
+        whole = replace(whole, tensors=tensors, files=len(models))
+    if "adapter_config.json" in names:
+        return _adapter(whole, Config(folder.json("adapter_config.json")))
+    return whole
 
 
-def _weights(folder: Folder, names: tuple[str, ...]) -> Model | None:
-    """The files with weights, the usual names first."""
-    indexes = [one for one in _INDEXES if one in names]
-    indexes += [one for one in names if one.endswith(".index.json")]
-    if indexes:
-        return _beside(_indexed(folder, indexes[0]), folder)
-    if single := [one for one in _SINGLE if one in names]:
-        return _file(folder, single[0])
+def _other(names: Sequence[str]) -> list[str]:
+    """Files with weights that have no usual name: one, or the parts of one."""
     for ending in _ENDINGS:
         found = [n for n in names if n.endswith(ending) and not _NO_MODEL.match(n)]
         plain = [n for n in found if not _VARIANT.search(n)] or found
-        split = len({_PART.sub(r"\1\2", one) for one in plain}) == 1
-        if len(plain) == 1 or (split and plain and ending == ".gguf"):
-            return _file(folder, plain[0])
-        if plain and split and ending in (".safetensors", ".bin"):
-            models = [_file(folder, one) for one in plain]
-            tensors = tuple({t.name: t for model in models for t in model.tensors}.values())
-            return replace(models[0], tensors=tensors, files=len(models))
-        if plain:
+        if len(plain) > 1 and len({_PART.sub(r"\1\2", one) for one in plain}) > 1:
             listed = ", ".join(plain[:4])
             raise Unreadable(f"there are several models in this folder: name one ({listed})")
-    return None
+        if plain:
+            return plain[:1] if ending == ".gguf" else plain  # whose first part names the others
+    return []
 
 
 def _indexed(folder: Folder, name: str) -> Model:
@@ -144,21 +132,19 @@ def _indexed(folder: Folder, name: str) -> Model:
         pickled = source.some(0, 16).startswith(torchfile.MARKS)
         tensors += torchfile.read(source)[0] if pickled else headers.safetensors(source)
     lost = f"{len(missing)} of {len(files)} files of the index are not here ("
-    said = [f"{lost}{one[:80]} …): their tensors are not counted" for one in missing[:1]]
-    return Model(
-        name,
-        "torch" if name.endswith("bin.index.json") else "safetensors",
-        tuple(tensors),
-        unknown=tuple(said),
-        files=len(files),
-        partial=bool(missing),
-    )
+    said = tuple(f"{lost}{one[:80]} …): their tensors are not counted" for one in missing[:1])
+    form = "torch" if name.endswith("bin.index.json") else "safetensors"
+    found = Model(name, form, tuple(tensors), unknown=said, files=len(files), partial=bool(said))
+    return _beside(found, folder)
 
 
 def _beside(model: Model, folder: Folder) -> Model:
     """A model with what the configuration beside its weights says; else what is missing."""
-    config = _config(folder)
-    if config is None:
+    try:
+        config = Config(folder.json("config.json"))
+    except Unreadable:
+        config = Config({})
+    if not config.is_model:
         said = "there is no config.json beside the weights: the layers are not known"
         return replace(model, unknown=(*model.unknown, said))
     if model.partial and config.kind:
@@ -168,14 +154,6 @@ def _beside(model: Model, folder: Folder) -> Model:
             return replace(whole, path=model.path, unknown=why, files=model.files)
     arch, method = architecture_of(config), config.quantisation
     return replace(model, architecture=arch, quantisation=method, dtype=config.dtype)
-
-
-def _config(folder: Folder) -> Config | None:
-    try:
-        config = Config(folder.json("config.json"))
-    except Unreadable:
-        return None
-    return config if config.is_model else None
 
 
 def of_config(config: Config, name: str) -> Model:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gpuwhy.fit.model import Architecture, Model, Tensor
+from gpuwhy.fit.model import Architecture, Model
 
 _RMS = re.compile(
     r"llama|mistral|mixtral|qwen|gemma|deepseek|phi3|olmo|granite|t5|yi|falcon_?h|glm|smollm"
@@ -24,6 +24,7 @@ SCORED = re.compile(r"t5|gpt-?_?oss", re.IGNORECASE)
 _FUSED = re.compile(r"c_attn|qkv|query_key_value|in_proj_weight|Wqkv|attn_qkv")
 _NORM_WEIGHT = re.compile(r"(norm|ln_?\d|layernorm)[\w.]*\.(weight|gamma|scale)$", re.IGNORECASE)
 _NORM_BIAS = re.compile(r"(?:norm|ln)[\w.]*\.(?:bias|beta)$", re.IGNORECASE)
+_EXPANDS = re.compile(r"(?<!a_)q(_b)?_proj\.weight$")
 _NORM = re.compile(r"(norm|ln_\w|layernorm|rms)", re.IGNORECASE)
 
 
@@ -55,34 +56,42 @@ class Shape(Architecture):
         """Elements that one layer's cache keeps of a token: MLA's row, else keys and values."""
         return self.kv_rank + self.rope_dim if self.kv_rank else 2 * self.value
 
-    def cached(self, batch: int, tokens: int, size: float, block: int = 0) -> int:
-        """Bytes of keys and values; `block` rounds up to whole pages."""
-
-        def paged(count: int) -> int:
-            return -(-count // block) * block if block else count
-
+    def cached(self, batch: int, tokens: int, size: float) -> int:
+        """Bytes of keys and values."""
         layers = self.decoder_layers or self.layers
-        seen, whole = paged(tokens), layers
-        near = paged(min(tokens, self.window)) if self.window else seen
+        near, whole = tokens, layers
         if self.window:
+            near = min(tokens, self.window)
             whole = layers // self.window_every if self.window_every else 0
-        crossed = layers * seen if self.decoder_layers else 0  # of the encoder's tokens
-        return int(batch * size * self.row * (whole * seen + (layers - whole) * near + crossed))
+        crossed = layers * tokens if self.decoder_layers else 0  # of the encoder's tokens
+        return int(batch * size * self.row * (whole * tokens + (layers - whole) * near + crossed))
 
 
 def shape_of(model: Model) -> Shape | None:
     """The shape; None where the architecture is no transformer, or too little is known."""
     arch = model.architecture
-    if arch is None or arch.kind == "unknown" or not arch.layers or not arch.hidden:
+    if arch.kind == "unknown" or not arch.layers or not arch.hidden:
         return None
     heads = arch.heads or max(1, arch.hidden // 64)
     used = arch.experts_used if arch.experts > 1 else 0
     head = arch.head_dim or max(1, arch.hidden // heads)
     query, value = heads * head, (arch.kv_heads or heads) * head
-    if arch.kv_rank:
-        query, value = _latent(model.tensors, query)
+    if arch.kv_rank:  # MLA: the widths of the projections that keys and values are expanded by
+        matrices = [one for one in model.tensors if len(one.shape) == 2]
+        query = next((m.shape[0] for m in matrices if _EXPANDS.search(m.name)), query)
+        out = (m.shape[1] for m in matrices if m.name.endswith("o_proj.weight"))
+        value = (query + next(out, query)) // 2
     inner = arch.intermediate or 4 * arch.hidden
     names = [one.name for one in model.tensors]
+    vectors = [one for one in model.tensors if len(one.shape) == 1]
+    norms = 0  # elements that all norms of all layers go over; one of heads goes over every head
+    for one in vectors:
+        if re.search(r"\d+\.", one.name) and _NORM_WEIGHT.search(one.name):
+            of_heads = one.shape[0] == arch.head_dim != arch.hidden
+            wide = value if re.search("k_norm|key", one.name) else query
+            norms += wide if of_heads else one.shape[0]
+    normed = [one.name for one in vectors if _NORM.search(one.name)]
+    by_name = bool(_RMS.search(arch.name))
     # transformers writes GPT-2's activation out: five tensors more than a fused one keeps
     activation = arch.activation or ("gelu_new" if "gpt2" in arch.name.lower() else "")
     stated = {
@@ -96,10 +105,10 @@ def shape_of(model: Model) -> Shape | None:
         inner=used * (arch.expert_intermediate or inner) if used else inner,
         query=query,
         value=value,
-        norms=_norms(model.tensors, arch, query, value) / arch.layers,
+        norms=norms / arch.layers,
         parts=1 if any(map(_FUSED.search, names)) else 3,
         gated=any(map(_GATED.search, names)),
-        rms=_is_rms(model, arch),
+        rms=not any(map(_NORM_BIAS.search, normed)) if normed else by_name,
         wide_norm="gemma" in arch.name.lower(),
         curved=5 if activation in ("gelu_new", "gelu_fast") else 0,
         straight=arch.activation == "relu",
@@ -107,37 +116,6 @@ def shape_of(model: Model) -> Shape | None:
         causal=arch.kind in ("decoder", "encoder-decoder"),
         known=bool(arch.heads and arch.intermediate and (arch.vocab or arch.kind == "vit")),
     )
-
-
-def _is_rms(model: Model, arch: Architecture) -> bool:
-    """Whether the norms have no mean: by their tensors, else by the architecture's name."""
-    flat = (one.name for one in model.tensors if len(one.shape) == 1)
-    normed = [name for name in flat if _NORM.search(name)]
-    if normed:
-        return not any(_NORM_BIAS.search(name) for name in normed)
-    return bool(_RMS.search(arch.name))
-
-
-def _norms(tensors: tuple[Tensor, ...], arch: Architecture, query: int, value: int) -> float:
-    """Elements that all norms of all layers go over; a norm of heads goes over every head."""
-    total = 0.0
-    for tensor in tensors:
-        layered = len(tensor.shape) == 1 and re.search(r"\d+\.", tensor.name)
-        if layered and _NORM_WEIGHT.search(tensor.name):
-            width = tensor.shape[0]
-            if width == arch.head_dim != arch.hidden:
-                width = value if re.search("k_norm|key", tensor.name) else query
-            total += width
-    return total
-
-
-def _latent(tensors: tuple[Tensor, ...], query: int) -> tuple[int, int]:
-    """MLA: the widths of the projections that keys and values are expanded by."""
-    matrices = [one for one in tensors if len(one.shape) == 2]
-    expands = re.compile(r"(?<!a_)q(_b)?_proj\.weight$")
-    query = next((one.shape[0] for one in matrices if expands.search(one.name)), query)
-    out = next((one.shape[1] for one in matrices if one.name.endswith("o_proj.weight")), query)
-    return query, (query + out) // 2
 
 
 @dataclass(frozen=True)

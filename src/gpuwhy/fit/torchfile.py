@@ -40,14 +40,6 @@ _PLAIN = re.compile(
 """What a pickle of tensors may name; and classes that are not Python's own."""
 
 
-def _is_harmless(module: str, name: str) -> bool:
-    if _PLAIN.fullmatch(f"{module}.{name}"):
-        return True
-    root = module.partition(".")[0]
-    own = root in (*sys.stdlib_module_names, "commands", "pip", "setuptools") or "." in name
-    return not own and name.lstrip("_")[:1].isupper()
-
-
 class _Made(dict[Any, Any]):
     """What a call would have made: whose it is, with what, and the state it was given."""
 
@@ -81,7 +73,10 @@ class _Inert(pickle._Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """A class of our own that only remembers."""
-        if not _is_harmless(module, name):
+        root = module.partition(".")[0]
+        own = root in (*sys.stdlib_module_names, "commands", "pip", "setuptools") or "." in name
+        is_class = name.lstrip("_")[:1].isupper() and not own
+        if not is_class and not _PLAIN.fullmatch(f"{module}.{name}"):
             said = f"its pickle would call {module}.{name}"[:120]
             raise Unreadable(f"{said} when it is loaded: do not load it")
         if (module, name) == ("collections", "OrderedDict"):
@@ -129,32 +124,33 @@ def _load(file: io.BytesIO) -> Any:
 
 def read(source: Source) -> tuple[list[Tensor], list[str]]:
     """The tensors of a file of torch.save, and what is not counted; raises Unreadable."""
+    sizes: dict[str, int] = {}
     if source.some(0, 4) == MARKS[0]:
-        return _of_zip(source)
-    file = io.BytesIO(source.some(0, _MOST_PICKLE))
-    for _ in range(3):  # magic number, version, what the machine was
-        _load(file)
-    found = list(_walk(_load(file), "", set(), 0))
-    return _counted(found, {})
+        pickled, sizes = _of_zip(source)
+        file = io.BytesIO(pickled)
+    else:
+        file = io.BytesIO(source.some(0, _MOST_PICKLE))
+        for _ in range(3):  # magic number, version, what the machine was
+            _load(file)
+    return _counted(list(_walk(_load(file), "", set(), 0)), sizes)
 
 
-def _of_zip(source: Source) -> tuple[list[Tensor], list[str]]:
+def _of_zip(source: Source) -> tuple[bytes, dict[str, int]]:
+    """The pickle of an archive, and the bytes of each storage in it."""
     try:
         members = {one.name: one for one in read_members(source.some, source.size)}
-        name = next((name for name in members if name.endswith("data.pkl")), None)
-        if name is None:
+        name = next((name for name in members if name.endswith("data.pkl")), "")
+        if not name:
             raise Unreadable("it is a zip archive without data.pkl: no file of torch.save")
-        one = members[name]
-        opened = open_member(source.some, source.size, one)
-        inner = Source(opened, one.size, one.name)
+        size = members[name].size
+        inner = Source(open_member(source.some, source.size, members[name]), size, name)
     except MalformedError as error:
         raise Unreadable(f"its zip archive cannot be read: {error.what}") from None
-    if inner.size > _MOST_PICKLE:
-        raise Unreadable(f"its pickle claims {inner.size:,} bytes, more than any real file's")
-    found = list(_walk(_load(io.BytesIO(inner.at(0, inner.size))), "", set(), 0))
+    if size > _MOST_PICKLE:
+        raise Unreadable(f"its pickle claims {size:,} bytes, more than any real file's")
     folders = (f"{name[:-8]}data/", f"{name[:-8]}tensors/")
-    held = [key for key in members if key.startswith(folders)]
-    return _counted(found, {key.rpartition("/")[2]: members[key].size for key in held})
+    held = {key.rpartition("/")[2]: members[key].size for key in members if key.startswith(folders)}
+    return inner.at(0, size), held
 
 
 _Found = tuple[str, str, tuple[int, ...], str, int]
@@ -217,16 +213,13 @@ def _counted(found: list[_Found], sizes: dict[str, int]) -> tuple[list[Tensor], 
         if sizes and sizes.get(storage, -1) < room:
             raise Unreadable(f"the storage of {name[:80]} is not in the archive as its record says")
         left[storage] = max(room, left.get(storage, 0))
-    whole = [dtypes.size_of(dtype, shape) for _, dtype, shape, _, _ in found]
-    taken = list(whole)
-    for at in sorted(range(len(found)), key=lambda at: -whole[at]):
+    rows = [(dtypes.size_of(dtype, shape), at) for at, (_, dtype, shape, *_) in enumerate(found)]
+    taken = {}
+    for size, at in sorted(rows, key=lambda row: -row[0]):
         storage = found[at][3]
-        taken[at] = min(whole[at], left[storage])
+        taken[at] = min(size, left[storage])
         left[storage] -= taken[at]
-    tensors = [
-        Tensor(name, dtype, shape, size)
-        for (name, dtype, shape, _, _), size in zip(found, taken, strict=True)
-    ]
+    tensors = [Tensor(*one[:3], taken[at]) for at, one in enumerate(found)]
     own = [one for one in tensors if not one.name.lower().startswith(_TRAINING)]
     spare = sum(left.values())
     said = f"its storages hold {spare:,} bytes more than its tensors use: slices were saved"
