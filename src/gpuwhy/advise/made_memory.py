@@ -39,7 +39,7 @@ def stop_holder(names: Names) -> Remedy | None:
     """Stop the process that holds the memory, by its pid."""
     case = names.around.log.case
     rows = sorted(case.processes, key=lambda one: -one.memory)
-    pid = str(rows[0].pid) if rows else names.get("pid") or _field(names, "pid", "process")
+    pid = str(rows[0].pid) if rows else _field(names, "process")
     if not pid.isdigit():
         return None
     name = rows[0].name.replace("\\", "/").rpartition("/")[2] if rows else ""

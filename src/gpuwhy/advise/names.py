@@ -30,7 +30,7 @@ GIB = 1 << 30
 _STUBS = re.compile(r"(/[^\s:'\"]*?/stubs)\b")
 _COMPAT = re.compile(r"(/[^\s:'\"]*?/compat)\b")
 _AMD = re.compile(
-    r"radeon|\bamdgpu|\brocm|\bgfx\d{3,4}|\bamd gpu|\brx ?[4-9]\d{2,3}\b", re.IGNORECASE
+    r"radeon|\bamdgpu|/rocm|\brocm-?\d|\bgfx\d{3,4}|\bamd gpu|\brx ?[4-9]\d{2,3}\b", re.IGNORECASE
 )
 _SO = re.compile(r"lib[\w+-]+\.so(?:\.\d+)*", re.IGNORECASE)
 _DLL = re.compile(r"[\w.-]+\.dll", re.IGNORECASE)

@@ -53,7 +53,7 @@ def explained(
         return _without_cause(log, diagnosis)
     failed = log.ending.kind != "none" and not log.ending.well
     decided = failed or any(one.role == "error" for one in log.deciding)
-    if first.cause == of.NOT_GPU and not decided:
+    if first.cause == of.NOT_GPU and not decided and not _complaint(log):
         harmless = cause_found(first, log, place, facts, remedied(0))
         return _answer(log, diagnosis, "healthy", f"nothing fails: {harmless.because[0].text}")
     question = _question(question_for(diagnosis, log, facts), place)
@@ -195,16 +195,24 @@ def _without_cause(log: Log, diagnosis: Diagnosis) -> of.Answer:
     """Health, a failure that has nothing to do with the GPU, or words that nobody knows."""
     harmless = [one for one in log.messages if one.role == "harmless"]
     failed = log.ending.kind != "none" and not log.ending.well
-    if diagnosis.healthy or (harmless and not failed):
+    if (diagnosis.healthy or (harmless and not failed)) and not _complaint(log):
         head = f"Nothing fails in {counted(log.lines, 'line')}"
         note = f"; line {harmless[0].line} is harmless" if harmless else ""
         return _answer(log, diagnosis, "healthy", head + note)
     raised = failed and log.ending.kind == "exception"
-    what = _ended(log) if raised else "no message that gpuwhy knows"
+    what = _complaint(log) or "no message that gpuwhy knows"
+    what = _ended(log) if raised else what
     made = _answer(log, diagnosis, "unrecognised", f"Not recognised: {what}")
     last = of.LogLine(log.lines, log.last_line) if log.last_line else None
     tries = (of.Untried("watch the program itself", "gpuwhy run -- python PROGRAM"),)
     return replace(made, last_line=last, not_tried=tries)
+
+
+def _complaint(log: Log) -> str:
+    """The line that calls itself an error, where no later one says that all is well."""
+    line, text = log.complaint
+    well = max((one.line for one in log.messages if one.role == "healthy"), default=0)
+    return clip(text, 100) if line > well and not log.ending.well else ""
 
 
 def _where(log: Log) -> str:

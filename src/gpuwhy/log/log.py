@@ -30,6 +30,8 @@ class Log(msgspec.Struct, frozen=True):
     unread: int = 0  # messages beyond the number that is kept
     mentions_gpu: bool = False  # any word of the GPU stack stands in it
     last_line: str = ""  # the last line that says something, cleaned and cut: for "not recognised"
+    complaint: tuple[int, str] = (0, "")
+    """The last line that calls itself an error, and that no message reads as harmless."""
     excerpt: str = ""  # its beginning and end, cleaned: only advise/precedents looks at it
 
     @property

@@ -22,6 +22,7 @@ from gpuwhy.log.reasons import judged, stack_named
 from gpuwhy.log.scan import Page
 from gpuwhy.log.standing import Text, stand
 from gpuwhy.log.stated import case_of
+from gpuwhy.log.tone import complains
 
 EDGE = 1 << 16
 """Bytes of the beginning and of the end that are read whole."""
@@ -168,6 +169,7 @@ class Reader:
             unread=found.left_out,
             mentions_gpu=stack_named(parts.words),
             last_line=parts.last_line,
+            complaint=parts.complaint({one.line for one in stated if not one.decides}),
             excerpt=parts.excerpt,
         )
 
@@ -303,6 +305,11 @@ class _Parts:
     def last_line(self) -> str:
         """The last line that says something."""
         return next((one.text[:200] for one in reversed(self.lines) if one.text.strip()), "")
+
+    def complaint(self, known: set[int]) -> tuple[int, str]:
+        """The last line that calls itself an error, beside those that are known as harmless."""
+        lines = (one for one in reversed(self.lines) if one.number not in known)
+        return next(((one.number, one.text[:200]) for one in lines if complains(one.raw)), (0, ""))
 
 
 def _for_words(data: bytes) -> str:

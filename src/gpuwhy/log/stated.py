@@ -231,7 +231,9 @@ def _known(named: dict[str, int]) -> Iterator[NamedGpu]:
 
 
 def _processes(page: Page, messages: Sequence[Message]) -> tuple[GpuProcess, ...]:
-    """The processes that hold memory of a GPU."""
+    """The other processes that hold memory of a GPU: in a container a process does not know its
+    own number there, and PyTorch lists the program itself among them."""
+    own = max((size_of(one.get("allocated")) or 0 for one in messages), default=0)
     found: dict[int, GpuProcess] = {}
     for one in page.finditer(says("stated.process")):
         pid, held = int(one["pid"]), int(one["held"]) << 20
@@ -240,7 +242,8 @@ def _processes(page: Page, messages: Sequence[Message]) -> tuple[GpuProcess, ...
         pid = int(group(one, "pid"))
         held = size_of(group(one, "held")) or 0
         found.setdefault(pid, GpuProcess(pid, "", held, page.line(one.start())))
-    return tuple(found.values())[:LIMIT]
+    others = (one for one in found.values() if own == 0 or own < 0.8 * one.memory)
+    return tuple(others)[:LIMIT]
 
 
 def _values(page: Page, says: str) -> tuple[Stated[str], ...]:

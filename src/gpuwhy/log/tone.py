@@ -12,6 +12,11 @@ def is_warning(line: str) -> bool:
     return bool(_E.warning.search(line) or _E.goes_on.search(line))
 
 
+def complains(line: str) -> bool:
+    """Whether a line calls itself an error, and does not say that the program goes on."""
+    return len(line) < TRY_WIDTH and bool(_E.complains.search(line)) and not is_warning(line)
+
+
 def denies(line: str) -> bool:
     """Whether a row of a listing says that something is not so ("Reset Required   : No")."""
     return bool(_E.denies.search(line))
