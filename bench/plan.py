@@ -97,7 +97,7 @@ def main(argv: list[str]) -> int:
 
 def hard(folder: Path | None) -> int:
     """The processor time of each set or file, the slowest first; a status of 1 where one takes more than 2 s."""
-    from gpuwhy.choose import choose
+    from gpuwhy.choose.chooser import choose
     from gpuwhy.plan.describe import described
     from gpuwhy.plan.requirements import RequirementError, from_file
 

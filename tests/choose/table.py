@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuwhy.answer import terminal
-from gpuwhy.choose import Choice, Pick, choose
-from gpuwhy.choose.verdicts import allows
+from gpuwhy.choose.choice import Choice, Pick
+from gpuwhy.choose.chooser import choose
+from gpuwhy.choose.demand import allows
 from gpuwhy.cli import UsageError
 from gpuwhy.cli import plan as command
 from gpuwhy.cli.parser import parsed

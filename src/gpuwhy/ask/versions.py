@@ -12,7 +12,7 @@ import msgspec
 from gpuwhy.ask.stated import TITLES, Stated
 from gpuwhy.choose.demand import Card, Demand, System
 from gpuwhy.choose.fitting import with_cuda, with_cudnn
-from gpuwhy.choose.verdicts import knows, on_driver, on_hardware
+from gpuwhy.choose.hardware import knows, on_driver, on_hardware
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge import archs, cudnn_rules, drivers, installs, platforms
 from gpuwhy.knowledge.releases import Release, family

@@ -5,21 +5,3 @@ choice = choose(demand)
 choice.pick("tensorflow").requirement  # tensorflow[and-cuda]==2.20.0
 choice.why_not, choice.nearest  # where nothing fits: why, and the smallest change that helps
 """
-
-from gpuwhy.choose.choice import Bound, Change, Choice, Needed, Passed, Pick, Verdict
-from gpuwhy.choose.chooser import choose
-from gpuwhy.choose.demand import Card, Demand, Wanted
-
-__all__ = [
-    "Bound",
-    "Card",
-    "Change",
-    "Choice",
-    "Demand",
-    "Needed",
-    "Passed",
-    "Pick",
-    "Verdict",
-    "Wanted",
-    "choose",
-]

@@ -5,27 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import msgspec
+from msgspec.structs import replace
 
-from gpuwhy.choose.choice import Role
-from gpuwhy.choose.demand import PYTHONS, Demand
+from gpuwhy.choose.choice import FITS, Judged, Role
+from gpuwhy.choose.demand import PYTHONS, parsed, specifier
 from gpuwhy.choose.names import NAMES, is_library
-from gpuwhy.choose.verdicts import FITS, Judged, oldest_glibc, parsed, pythons_of, takes_python
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import installs, torch_builds, tried
+from gpuwhy.knowledge.flaws import flawed_on
 from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.guests import brought, guests, is_guest, requires_python
 from gpuwhy.knowledge.needs import caps, split
 from gpuwhy.knowledge.needs import floor as compared_with
 from gpuwhy.knowledge.pairs import stated, unstated
-from gpuwhy.knowledge.releases import Release, family, projects
+from gpuwhy.knowledge.releases import Release, family, has_python, projects
 
 TOOLKIT = "cuda-toolkit"
 _LINUX = "linux-x86_64"
 _PART = re.compile(r"([\w.-]+)\[([\w,-]+)\]")
-_MONTHS, _DAYS = 4, 7
+_MONTHS, _DAYS = 120, 7
+"""Days that a companion may be older than its framework, and newer than torch on its index."""
+_LEGACY = {"manylinux1": "2.5", "manylinux2010": "2.12", "manylinux2014": "2.17"}
 
 
 class Candidate(msgspec.Struct, frozen=True, eq=False):
@@ -40,7 +43,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
     cuda_major: str = ""  # of the libraries it shares with others; "" = none
     index: str = ""  # cu126: on PyTorch's own index alone
     system: bool = False  # CUDA and cuDNN must be on the system
-    glibc: str = ""
+    glibc: str = ""  # the oldest that its wheels need
     shares: bool = False  # takes the CUDA libraries that torch brings
     here: bool = True  # False: has no wheel for this platform
     verdict: Judged = FITS
@@ -61,13 +64,9 @@ def title(root: str) -> str:
     return "onnxruntime" if root == "onnxruntime-gpu" else root
 
 
-def candidates(root: str, demand: Demand) -> tuple[Candidate, ...]:
-    """Every release of a root on a platform, best first."""
-    return _candidates(root, demand.platform, bool(demand.driver_version))
-
-
 @lru_cache(maxsize=512)
-def _candidates(root: str, platform: str, driver_known: bool) -> tuple[Candidate, ...]:
+def candidates(root: str, platform: str, driver_known: bool) -> tuple[Candidate, ...]:
+    """Every release of a root on a platform, best first."""
     if root in NAMES.builds:
         return tuple(_builds(root, platform, driver_known))
     if root in ("tensorflow", "torch"):
@@ -76,9 +75,9 @@ def _candidates(root: str, platform: str, driver_known: bool) -> tuple[Candidate
         return tuple(_jax(platform, driver_known))
     if root.startswith(TOOLKIT):
         return tuple(_toolkits(root))
-    make = _library if is_library(root) else _companion
-    newest = [msgspec.structs.replace(make(root, row), here=False) for row in _newest_rows(root)]
-    return tuple(make(root, row) for row in rows_of(root, platform)) or tuple(newest[:1])
+    found = tuple(_other(root, row) for row in rows_of(root, platform))
+    elsewhere = () if found else _newest_rows(root)[:1]
+    return found or tuple(replace(_other(root, row), here=False) for row in elsewhere)
 
 
 @lru_cache(maxsize=256)
@@ -86,7 +85,7 @@ def sources(root: str) -> tuple[Candidate, ...]:
     """The releases of a companion that are published as source alone, newest first."""
     rows = [row for row in _all_rows(root) if row.platform == "source"]
     rows.sort(key=lambda row: parsed(row.version), reverse=True)
-    return tuple(_companion(root, row) for row in rows)
+    return tuple(_other(root, row) for row in rows)
 
 
 # Rows
@@ -137,16 +136,53 @@ def _builds_of(root: str) -> list[str]:
     return [name for name in projects() if re.fullmatch(NAMES.builds.get(root, "-"), name)]
 
 
-def _demanded_python(name: str, version: str) -> str:
-    """What a release demands of Python, by the index."""
+# Pythons and the C library
+
+
+def _pythons(root: str, row: Release) -> frozenset[str]:
+    """The Pythons a release installs on: by its tags, by the index, and with what it needs."""
+    name, version = row.name, row.version
+    demanded = requires_python(name, version)
     if is_guest(name) and family(name) is None:
-        return _of_guests(name).get(version, "")
-    return requires_python(name, version)
+        demanded = next((one.python for one in guests(name) if one.version == version), "")
+    needs = floors(name, version)
+    bounds = [cap.requirement for cap in caps(title(root), version)]
+    bounds += [text for need in needs for text in need.adds]
+    last = min((NAMES.newest_python.get(text, 99) for text in bounds), default=99)
+    source = row.platform == "source"
+    tagged = frozenset(PYTHONS) if source else _tagged(row.pythons, "-py3" in row.file)
+    takes = [specifier(text) for text in (demanded, *(need.python for need in needs)) if text]
+    return frozenset(
+        python
+        for python in tagged - flawed_on(name, version)
+        if numbers(python.rstrip("t"))[1:] <= (last,)
+        and all(one.contains(f"{python.rstrip('t')}.99") for one in takes)
+    )
 
 
-@lru_cache(maxsize=256)
-def _of_guests(name: str) -> dict[str, str]:
-    return {guest.version: guest.python for guest in guests(name)}
+@lru_cache(maxsize=1024)
+def _tagged(tags: tuple[str, ...], pure: bool) -> frozenset[str]:
+    if pure:
+        tags = tuple(f"{t}+" if t.startswith("3.") and t[-1] not in "+t" else t for t in tags)
+    row = Release("", "", "", tags, (), "", "", {})
+    every = (*PYTHONS, "2.7", "3.3", "3.4", *(tag for tag in tags if tag.endswith("t")))
+    return frozenset(python for python in every if has_python(row, python))
+
+
+def _glibc(row: Release) -> str:
+    """The glibc that the least demanding wheel needs, and those that it pins: vllm's xformers."""
+    asks = stated(row.name, row.version).items()
+    pins = [(name, re.match(r"==([\w.]+)", wishes[0])) for name, wishes in asks]
+    exact = [(n, pin[1]) for n, pin in pins if pin and n in projects() and not is_library(n)]
+    beside = [r for n, version in exact for r in rows_of(n, row.platform) if r.version == version]
+    return max((_oldest_glibc(one.systems) for one in (row, *beside)), key=numbers)
+
+
+@lru_cache(maxsize=512)
+def _oldest_glibc(systems: tuple[str, ...]) -> str:
+    """By the tags of the wheels (PEP 600)."""
+    bare = (_LEGACY.get(tag, tag.removeprefix("manylinux_").replace("_", ".")) for tag in systems)
+    return min((tag for tag in bare if numbers(tag)), key=numbers, default="")
 
 
 # Frameworks
@@ -169,19 +205,8 @@ def _make(root: str, row: Release, requirement: str, *, brings: bool, index: str
         "" if inside else _major(row.cuda),
         index,
         not brings and not inside and row.cuda is not None,
-        oldest_glibc(row.systems),
+        _oldest_glibc(row.systems),
     )
-
-
-def _pythons(root: str, row: Release) -> frozenset[str]:
-    """The Pythons a release installs on, with what it needs beside it."""
-    found = pythons_of(row, _demanded_python(row.name, row.version))
-    needs = floors(row.name, row.version)
-    bounds = [cap.requirement for cap in caps(title(root), row.version)]
-    bounds += [text for need in needs for text in need.adds]
-    last = min((NAMES.newest_python.get(text, 99) for text in bounds), default=99)
-    fitting = (one for one in found if numbers(one.rstrip("t"))[1:] <= (last,))
-    return frozenset(one for one in fitting if all(takes_python(n.python, one) for n in needs))
 
 
 def _tensorflow(platform: str) -> Iterator[Candidate]:
@@ -196,10 +221,9 @@ def _tensorflow(platform: str) -> Iterator[Candidate]:
         if brings and isinstance(row.cuda, str) and isinstance(row.cudnn, str):
             # without its extra it finds the wheels that torch brings, if their cuDNN fits
             made = _make("tensorflow", chosen, f"tensorflow=={row.version}", brings=True)
-            cudnn = numbers(row.cudnn)
-            wheel = f"nvidia-cudnn-cu{_major(row.cuda)}"
-            needs = ((wheel, f">={major_minor(row.cudnn)},<{cudnn[0] + 1}"),)
-            yield msgspec.structs.replace(made, needs=needs, shares=True)
+            until = numbers(row.cudnn)[0] + 1
+            cudnn = (f"nvidia-cudnn-cu{_major(row.cuda)}", f">={major_minor(row.cudnn)},<{until}")
+            yield replace(made, needs=(cudnn,), shares=True)
 
 
 def _torch(platform: str) -> Iterator[Candidate]:
@@ -209,25 +233,19 @@ def _torch(platform: str) -> Iterator[Candidate]:
         if row.cuda is not None:
             brings = isinstance(row.requires, dict)
             yield _make("torch", row, f"torch=={row.version}", brings=brings)
+    unset = msgspec.UNSET
     for row in rows:
+        ninth = isinstance(row.cudnn, str) and numbers(row.cudnn)[0] >= 9
         for one in torch_builds.variants(row.version, platform.split("-")[1]):
-            if one.cuda != row.cuda:
-                yield _of_own_index(row, one)
+            if one.cuda == row.cuda:
+                continue
+            code = tuple(sm for sm in one.code if not (ninth and sm.startswith("sm_3"))) or unset
+            built = replace(row, cuda=one.cuda, cudnn=unset, sass=code, ptx=(), requires=unset)
+            pin = f"torch=={row.version}+{one.backend}"  # pip fails rather than take another build
+            yield _make("torch", built, pin, brings=True, index=one.backend)
     for row in rows:
         if row.cuda is None:
             yield _make("torch", row, f"torch=={row.version}", brings=True)
-
-
-def _of_own_index(row: Release, one: torch_builds.Variant) -> Candidate:
-    """A build of PyTorch's own index; its label makes pip fail rather than take another build."""
-    ninth = isinstance(row.cudnn, str) and numbers(row.cudnn)[0] >= 9
-    code = tuple(sm for sm in one.code if not (ninth and sm.startswith("sm_3")))
-    unset = msgspec.UNSET
-    built = msgspec.structs.replace(
-        row, cuda=one.cuda, cudnn=unset, sass=code or unset, ptx=(), requires=unset
-    )
-    pin = f"torch=={row.version}+{one.backend}"
-    return _make("torch", built, pin, brings=True, index=one.backend)
 
 
 def _jax(platform: str, driver_known: bool) -> Iterator[Candidate]:
@@ -244,8 +262,8 @@ def _jax(platform: str, driver_known: bool) -> Iterator[Candidate]:
         made = _make("jax", row, f"{extra}=={row.version}", brings=True)
         needs = made.needs or tuple(_wheels(brought(extra, row.version)))
         both = made.pythons & _pythons("jax", lib)
-        glibc = max(made.glibc, oldest_glibc(lib.systems), key=numbers)
-        yield msgspec.structs.replace(made, needs=needs, pythons=both, glibc=glibc)
+        glibc = max(made.glibc, _oldest_glibc(lib.systems), key=numbers)
+        yield replace(made, needs=needs, pythons=both, glibc=glibc)
     if not plugins:
         for row in libs.values():
             yield _make("jax", row, f"jax=={row.version}", brings=True)
@@ -267,89 +285,67 @@ def _builds(root: str, platform: str, driver_known: bool) -> Iterator[Candidate]
 # Companions and libraries
 
 
-def _library(root: str, row: Release) -> Candidate:
-    pairs = row.pairs if isinstance(row.pairs, dict) else {}
-    needs = (*pairs.items(), *_wheels(row.requires))
-    glibc = max(oldest_glibc(row.systems), _glibc_of_pins(row), key=numbers)
-    pin = f"{root}=={row.version}"
-    return Candidate(root, row, pin, "library", _pythons(root, row), needs, glibc=glibc)
-
-
-def _companion(root: str, row: Release) -> Candidate:
+def _other(root: str, row: Release) -> Candidate:
+    """A companion of frameworks, or one of NVIDIA's wheels."""
+    pin, pythons = f"{root}=={row.version}", _pythons(root, row)
+    if is_library(root):
+        pairs = row.pairs if isinstance(row.pairs, dict) else {}
+        needs = (*pairs.items(), *_wheels(row.requires))
+        return Candidate(root, row, pin, "library", pythons, needs, glibc=_glibc(row))
     row = _with_known_cuda(row)
     asked = _asked(row)
-    beside = re.fullmatch(NAMES.with_wheels, row.name)
-    return Candidate(
-        root,
-        row,
-        f"{root}=={row.version}",
-        "companion",
-        _pythons(root, row),
-        (*asked.items(), *_wheels(brought(row.name, row.version))),
-        (_major(row.cuda) if beside else "") or _major_of_torch(row, asked),
-        system=bool(installs.OPENS_SYSTEM.fullmatch(row.name)) and isinstance(row.cuda, str),
-        glibc=max(oldest_glibc(row.systems), _glibc_of_pins(row), key=numbers),
-    )
-
-
-def _glibc_of_pins(row: Release) -> str:
-    """The glibc that what a release pins beside itself needs: vllm's xformers."""
-    asks = stated(row.name, row.version).items()
-    pins = ((name, re.match(r"==([\w.]+)", wishes[0])) for name, wishes in asks)
-    exact = [(n, pin[1]) for n, pin in pins if pin and n in projects() and not is_library(n)]
-    rows = (r for n, version in exact for r in rows_of(n, row.platform) if r.version == version)
-    return max((oldest_glibc(one.systems) for one in rows), key=numbers, default="")
+    major = _major(row.cuda) if re.fullmatch(NAMES.with_wheels, row.name) else ""
+    if not major and row.name == "vllm":  # compiled against one torch of the package index
+        torch = asked.get("torch", "").removeprefix("==")
+        rows = (one for one in rows_of("torch", _LINUX) if one.version == torch)
+        major = next((_major(one.cuda) for one in rows), "")
+    system = bool(installs.OPENS_SYSTEM.fullmatch(row.name)) and isinstance(row.cuda, str)
+    needs = (*asked.items(), *_wheels(brought(row.name, row.version)))
+    made = Candidate(root, row, pin, "companion", pythons, needs, major)
+    return replace(made, system=system, glibc=_glibc(row))
 
 
 def _with_known_cuda(row: Release) -> Release:
     """A row with the CUDA that is known without having been read."""
     known = [need.cuda for need in floors(row.name, row.version) if need.cuda]
     unread = row.cuda is msgspec.UNSET or (isinstance(row.cuda, str) and "." not in row.cuda)
-    return msgspec.structs.replace(row, cuda=known[-1]) if known and unread else row
+    return replace(row, cuda=known[-1]) if known and unread else row
 
 
 def _asked(row: Release) -> dict[str, str]:
     """What a release asks of others: by its metadata, and what is known without it."""
-    out = dict(row.pairs if isinstance(row.pairs, dict) else unstated(row.name, row.version))
-    more = [pair for need in floors(row.name, row.version) for pair in need.asks.items()]
-    known = compared_with(row.name, row.version)
-    more += [split(known.requirement)] if known else []
-    more += [(host, broken.wants) for host, broken in tried.limits_of(row.name, row.version)]
-    for name, spec in more:
-        _add(out, name, spec)
-    if row.name == "triton" and (beside := _torch_of_triton().get(row.version)):
-        out["torch"] = f">={beside[0]},<={beside[-1]}"
-    if row.platform in ("any", "source") or family(row.name):
+    name, version = row.name, row.version
+    stated_pairs = row.pairs if isinstance(row.pairs, dict) else unstated(name, version)
+    asks = [*stated_pairs.items()]
+    asks += [pair for need in floors(name, version) for pair in need.asks.items()]
+    asks += [split(known.requirement)] if (known := compared_with(name, version)) else []
+    asks += [(host, broken.wants) for host, broken in tried.limits_of(name, version)]
+    out: dict[str, str] = {}
+    for other, spec in asks:
+        clauses = [*out.get(other, "").split(","), *spec.split(",")]
+        out[other] = ",".join(dict.fromkeys(filter(None, clauses)))
+    if name == "triton":
+        beside = [one.version for one in rows_of("torch", _LINUX) if _pins(one.version, version)]
+        return out | ({"torch": f">={beside[-1]},<={beside[0]}"} if beside else {})
+    if row.platform in ("any", "source") or family(name):
         return out
-    for name in ("torch", "tensorflow"):  # metadata seldom says how far a compiled one goes
-        if name in out and not set("<=~") & set(out[name].replace(">=", "")):
-            newest = _last_until(name, row.uploaded, _MONTHS * 30)
-            _add(out, name, f"<={major_minor(newest) or '0.0'}.99")
+    for other in ("torch", "tensorflow"):  # metadata seldom says how far a compiled one goes
+        if other in out and not set("<=~") & set(out[other].replace(">=", "")):
+            newest = _last_until(other, row.uploaded, _MONTHS)
+            out[other] = f"{out[other]},<={major_minor(newest) or '0.0'}.99".lstrip(",")
     return out
 
 
-def _add(out: dict[str, str], name: str, spec: str) -> None:
-    clauses = [*out.get(name, "").split(","), *spec.split(",")]
-    out[name] = ",".join(dict.fromkeys(filter(None, clauses)))
-
-
-@cache
-def _torch_of_triton() -> dict[str, list[str]]:
-    """triton → the torch releases that pin it, oldest first."""
-    out: dict[str, list[str]] = {}
-    for row in reversed(rows_of("torch", _LINUX)):
-        for wish in stated("torch", row.version).get("triton", ()):
-            if found := re.match(r"==([\d.]+)", wish):
-                out.setdefault(found[1], []).append(row.version)
-    return out
+def _pins(torch: str, triton: str) -> bool:
+    wishes = stated("torch", torch).get("triton", ())
+    return any(wish.partition(";")[0].strip() == f"=={triton}" for wish in wishes)
 
 
 @lru_cache(maxsize=512)
 def newest_with(name: str, torch: str) -> str:
     """The newest companion published with a torch or before it: its index has no later build."""
-    day = max(
-        (row.uploaded for row in rows_of("torch", _LINUX) if row.version == torch), default=""
-    )
+    days = (row.uploaded for row in rows_of("torch", _LINUX) if row.version == torch)
+    day = max(days, default="")
     return _last_until(name, day, _DAYS) if day else ""
 
 
@@ -361,18 +357,10 @@ def _last_until(name: str, day: str, more: int) -> str:
     return str(max((one for one in known if not one.is_prerelease), default=""))
 
 
-def _major_of_torch(row: Release, asked: Mapping[str, str]) -> str:
-    """The CUDA major of a companion that was compiled against one torch of the package index."""
-    pin = re.fullmatch(r"==([\d.]+)", asked.get("torch", "")) if row.name == "vllm" else None
-    rows = rows_of("torch", _LINUX) if pin else ()
-    return next((_major(one.cuda) for one in rows if pin and one.version == pin[1]), "")
-
-
 def _wheels(asked: Mapping[str, str] | msgspec.UnsetType) -> Iterator[tuple[str, str]]:
     """NVIDIA's wheels that are known; cuda-toolkit keeps its extras, which name wheels."""
     for name, spec in asked.items() if isinstance(asked, Mapping) else ():
-        found = _PART.fullmatch(name)
-        bare = found[1] if found else name
+        bare = name.partition("[")[0]
         if bare in projects():
             yield (name if bare == TOOLKIT else bare), spec
 

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 
 from gpuwhy.choose.demand import Demand, Wanted
+from gpuwhy.choose.names import planned_as
 from gpuwhy.facts.fact import Source
 
 Role = Literal["framework", "companion", "library", "other"]
-Kind = Literal[
-    "broken",
-    "cpu",
-    "driver",
-    "gone",
-    "gpu",
-    "libc",
-    "library",
-    "pin",
-    "platform",
-    "preview",
-    "python",
-    "set",
-    "unknown",
-    "version",
-    "yanked",
-]
+OfMachine = Literal["cpu", "driver", "gpu", "libc", "library", "platform", "python"]
+OfRelease = Literal["broken", "gone", "pin", "preview", "set", "unknown", "version", "yanked"]
+Kind = Literal[OfMachine, OfRelease]
 Part = Literal["python", "driver", "release", "name", "system", "glibc", "gpu"]
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """Why a release cannot be chosen; `kind` is None where it can."""
+
+    kind: Kind | None = None
+    why: str = ""
+    doubt: str = ""  # it may be chosen, and this is not known
+
+    @property
+    def fits(self) -> Literal["yes", "no", "unknown"]:
+        """In a word."""
+        return "no" if self.kind else "unknown" if self.doubt else "yes"
+
+
+FITS = Judged()
+
+
+def worst(found: Iterable[Judged | None]) -> Judged:
+    """The first reason against a release, else the first doubt."""
+    doubt = FITS
+    for one in filter(None, found):
+        if one.kind:
+            return one
+        doubt = doubt if doubt.doubt else one
+    return doubt
 
 
 class Pick(msgspec.Struct, frozen=True):
@@ -89,15 +103,6 @@ class Passed(msgspec.Struct, frozen=True):
         return f"{oldest}{self.versions[0]}"
 
 
-class Verdict(msgspec.Struct, frozen=True):
-    """What became of one named package."""
-
-    package: str
-    pick: Pick | None = None
-    why_not: str = ""  # why no release of it can be chosen
-    planned: bool = True  # False: no table knows it; the installer chooses its release
-
-
 class Change(msgspec.Struct, frozen=True):
     """The smallest change after which something works."""
 
@@ -110,7 +115,7 @@ class Choice(msgspec.Struct, frozen=True):
     """The answer to a demand."""
 
     demand: Demand
-    verdicts: tuple[Verdict, ...]  # one for each named package, in their order
+    unplanned: tuple[str, ...] = ()  # named packages that no table knows: the installer chooses
     python: str = ""  # the Python to install into
     pythons: tuple[str, ...] = ()  # those that would do
     picks: tuple[Pick, ...] = ()  # frameworks and companions, also those that nobody named
@@ -124,18 +129,12 @@ class Choice(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     why_not: str = ""  # why nothing fits
     nearest: Change | None = None
-    migration: tuple[str, ...] = ()  # what changes in a program with the nearest releases
     beside: tuple[tuple[str, Source], ...] = ()  # builds that are published elsewhere
 
     @property
     def fits(self) -> bool:
         """Whether there is a set."""
         return not self.why_not
-
-    @property
-    def unplanned(self) -> tuple[str, ...]:
-        """Named packages that no table knows."""
-        return tuple(one.package for one in self.verdicts if not one.planned)
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -149,7 +148,6 @@ class Choice(msgspec.Struct, frozen=True):
         return self.fits and chosen and not self.unplanned and not self.doubts
 
     def pick(self, package: str) -> Pick | None:
-        """The release that was chosen for a package."""
-        return next((one.pick for one in self.verdicts if one.package == package), None) or next(
-            (one for one in self.picks if one.package == package), None
-        )
+        """The release that was chosen for a package, or for what takes its place."""
+        every, root = (*self.picks, *self.libraries), planned_as(package)
+        return next((one for one in every if planned_as(one.package) == root), None)

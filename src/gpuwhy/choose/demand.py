@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 System = Literal["linux", "windows", "wsl"]
 
@@ -72,3 +75,27 @@ class Demand(msgspec.Struct, frozen=True):
         own = int(self.python.rstrip("t").split(".")[1])
         near = sorted(PYTHONS, key=lambda one: abs(int(one.split(".")[1]) - own))
         return tuple(dict.fromkeys((self.python, *near)))
+
+
+@lru_cache(maxsize=8192)
+def parsed(version: str) -> Version:
+    """A version for comparing; what is no version is older than all."""
+    try:
+        return Version(version)
+    except ValueError:  # no version, or thousands of digits
+        return Version("0")
+
+
+@lru_cache(maxsize=2048)
+def specifier(text: str) -> SpecifierSet:
+    """A specifier, parsed once; what is none lets everything in."""
+    try:
+        return SpecifierSet(text)
+    except ValueError:
+        return SpecifierSet()
+
+
+@lru_cache(maxsize=1 << 16)
+def allows(spec: str, version: str) -> bool:
+    """Whether a specifier lets a version in, previews included."""
+    return not spec or specifier(spec).contains(parsed(version), prereleases=True)

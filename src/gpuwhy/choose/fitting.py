@@ -6,13 +6,13 @@ What nobody read is unknown, not no.
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 import msgspec
 
-from gpuwhy.choose.demand import Card, Demand, System
+from gpuwhy.choose.choice import FITS, Judged, worst
+from gpuwhy.choose.demand import Card, Demand, System, parsed
+from gpuwhy.choose.hardware import judge_library, on_hardware
 from gpuwhy.choose.names import is_library
-from gpuwhy.choose.verdicts import FITS, judge_library, on_hardware, parsed
 from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge.cudnn_rules import fits as cudnn_fits
 from gpuwhy.knowledge.cudnn_rules import rule
@@ -26,18 +26,8 @@ _SHAPES = {
     "cuda": _NUMBER,
     "cudnn": _NUMBER,
 }
-
-
-class Verdict(msgspec.Struct, frozen=True):
-    """Whether a release fits a machine: yes, no, or not known, and why."""
-
-    fits: Literal["yes", "no", "unknown"]
-    why: str = ""
-
-
-YES = Verdict("yes")
-Judged = tuple[Release, Verdict]
-"""A row, and whether it fits."""
+Row = tuple[Release, Judged]
+"""A release, and whether it fits."""
 
 
 class Machine(msgspec.Struct, frozen=True):
@@ -70,75 +60,66 @@ def machine(words: list[str]) -> Machine:
     return Machine(**found)
 
 
-def fits(row: Release, machine: Machine) -> Verdict:
+def fits(row: Release, machine: Machine) -> Judged:
     """Whether every part of a machine fits; the first that does not is the reason."""
-    here = not machine.python or has_python(row, machine.python)
-    verdicts = (
-        YES if here else Verdict("no", f"no wheel for Python {machine.python}"),
-        with_cuda(row, machine.cuda),
-        with_cudnn(row, machine.cudnn),
-        _on(row, machine),
-    )
-    for wanted in ("no", "unknown"):
-        for verdict in verdicts:
-            if verdict.fits == wanted:
-                return verdict
-    return YES
+    if machine.python and not has_python(row, machine.python):
+        return Judged("python", f"no wheel for Python {machine.python}")
+    parts = [with_cuda(row, machine.cuda), with_cudnn(row, machine.cudnn)]
+    if machine.driver or machine.gpu:
+        system: System = "windows" if row.platform.startswith("windows") else "linux"
+        cards = (Card(f"compute capability {machine.gpu}", machine.gpu),) if machine.gpu else ()
+        demand = Demand((), system, driver_version=machine.driver, gpus=cards)
+        alone = msgspec.structs.replace(demand, gpus=())
+        library = is_library(row.name)
+        parts.append(_unread(row.cuda, "CUDA"))
+        parts.append(on_hardware(row, alone if library else demand))
+        parts.append(judge_library(row, demand) if library else FITS)
+    return worst(parts)
 
 
-def newest(known: Releases, machine: Machine, platform: str = "") -> Judged | None:
+def newest(known: Releases, machine: Machine, platform: str = "") -> Row | None:
     """The newest release that fits, else that may; previews last, withdrawn ones never."""
     rows = [row for row in reversed(known.rows) if not (row.yanked or row.gone)]
     rows = [row for row in rows if platform in ("", row.platform)]
     order = {version: at for at, version in enumerate(dict.fromkeys(row.version for row in rows))}
-    judged = [(row, verdict) for row in rows if (verdict := fits(row, machine)).fits != "no"]
+    judged = [(row, verdict) for row in rows if not (verdict := fits(row, machine)).kind]
 
-    def rank(one: Judged) -> tuple[object, ...]:
+    def rank(one: Row) -> tuple[object, ...]:
         row, verdict = one
         trial, linux = parsed(row.version).is_prerelease, row.platform == "linux-x86_64"
-        return verdict.fits != "yes", trial, order[row.version], not linux
+        return bool(verdict.doubt), trial, order[row.version], not linux
 
     return min(judged, key=rank, default=None)
 
 
-def _unread(value: object, what: str) -> Verdict:
+def _unread(value: object, what: str) -> Judged:
     """Of a value that is no version: the release is without it, or nobody read it."""
-    unknown = Verdict("unknown", f"its {what} is not known")
-    return Verdict("no", f"built without {what}") if value is None else unknown
+    if isinstance(value, str):
+        return FITS
+    known = value is None
+    return (
+        Judged("cpu", f"built without {what}")
+        if known
+        else Judged(doubt=f"its {what} is not known")
+    )
 
 
-def with_cuda(row: Release, cuda: str) -> Verdict:
+def with_cuda(row: Release, cuda: str) -> Judged:
     """Up to CUDA 10 the very release; from 11 on the same major, an older minor perhaps."""
     if not cuda or not isinstance(row.cuda, str):
-        return _unread(row.cuda, "CUDA") if cuda else YES
+        return _unread(row.cuda, "CUDA") if cuda else FITS
     built, given = numbers(row.cuda), numbers(cuda)
     same = min(len(built), len(given), 2)
     if built[:1] != given[:1] or (built[0] < 11 and built[:same] != given[:same]):
-        return Verdict("no", f"built for CUDA {row.cuda}")
+        return Judged("version", f"built for CUDA {row.cuda}")
     older = len(given) > 1 and len(built) > 1 and given[:2] < built[:2]
-    return Verdict("unknown", f"built for CUDA {row.cuda}, which is newer") if older else YES
+    return Judged(doubt=f"built for CUDA {row.cuda}, which is newer") if older else FITS
 
 
-def with_cudnn(row: Release, cudnn: str) -> Verdict:
+def with_cudnn(row: Release, cudnn: str) -> Judged:
     """As the framework's own rule says; without one the same major, and not older."""
     if not cudnn or not isinstance(row.cudnn, str):
-        return _unread(row.cudnn, "cuDNN") if cudnn else YES
+        return _unread(row.cudnn, "cuDNN") if cudnn else FITS
     known = rule(row.name.removesuffix("-gpu").partition("-cuda")[0], row.version)
     fitting = cudnn_fits(known.needs if known else "minor or newer", row.cudnn, cudnn)
-    return Verdict("no", f"built with cuDNN {row.cudnn}") if fitting is False else YES
-
-
-def _on(row: Release, machine: Machine) -> Verdict:
-    """Whether the driver and the GPU run it."""
-    if not (machine.driver or machine.gpu) or not isinstance(row.cuda, str):
-        return _unread(row.cuda, "CUDA") if machine.driver or machine.gpu else YES
-    card = Card(f"compute capability {machine.gpu}", machine.gpu)
-    system: System = "windows" if row.platform.startswith("windows") else "linux"
-    demand = Demand((), system, driver_version=machine.driver, gpus=(card,) if machine.gpu else ())
-    library = is_library(row.name)
-    judged = on_hardware(row, msgspec.structs.replace(demand, gpus=()) if library else demand)
-    if library and judged == FITS:
-        judged = judge_library(row, demand)
-    if judged.kind:
-        return Verdict("no", judged.why)
-    return Verdict("unknown", judged.doubt) if judged.doubt else YES
+    return Judged("version", f"built with cuDNN {row.cudnn}") if fitting is False else FITS

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from gpuwhy.choose.candidates import known_versions
-from gpuwhy.choose.choice import Change, Choice, Part, Passed, Pick
-from gpuwhy.choose.demand import Demand, Wanted
-from gpuwhy.choose.market import Market
+from gpuwhy.choose.choice import Change, Choice, Part, Passed
+from gpuwhy.choose.demand import Demand, Wanted, allows, parsed, specifier
 from gpuwhy.choose.names import FRAMEWORKS, NAMES, framework, is_planned, planned_as
-from gpuwhy.choose.search import Clash
-from gpuwhy.choose.verdicts import allows, parsed, specifier
+from gpuwhy.choose.search import Clash, Found, attempt
+from gpuwhy.choose.verdicts import Market
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least, numbers
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.floors import notes
-from gpuwhy.knowledge.platforms import crossed
 
 COSTS: dict[Part, int] = {"python": 2, "gpu": 3, "system": 4, "glibc": 4, "driver": 5}
 """A new environment, a container or another system, root and a reboot; 1 is a line of a file."""
@@ -25,7 +24,6 @@ _KEPT = 100
 _ASIDE = ("preview", "yanked", "gone", "broken", "unknown")
 Try = Callable[[Demand, Mapping[str, str]], "Choice | None"]
 """Chooses for a demand, close to the releases that are named."""
-Possible = Callable[[Demand], bool]
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -44,19 +42,24 @@ class Step(msgspec.Struct, frozen=True):
         return parts + max(len(self.freed) - 1, 0) + frameworks + kept
 
 
-def nearest(demand: Demand, held: Sequence[Wanted], attempt: Try, must: str = "") -> Change | None:
+def nearest(demand: Demand, held: Sequence[Wanted], propose: Try, must: str = "") -> Change | None:
     """The cheapest change that helps; `must` is a part that has to change."""
-    best: tuple[int, Change | None] = (1000, None)
+    least, best = 1000, None
     steps = [step for step in _steps(demand, held) if not must or must in step.parts]
     for step in sorted(steps, key=lambda step: step.cost):
-        if step.cost >= best[0]:
+        if step.cost >= least:
             break
-        found = attempt(step.demand, {planned_as(w.name): pinned(w) for w in step.freed})
-        if found:
-            cost = step.cost + sum(_distance(one, found) for one in step.freed)
-            if cost < best[0]:
-                best = (cost, Change(step.parts, _text(step, demand, found), found))
-    return best[1]
+        found = propose(step.demand, {planned_as(w.name): pinned(w) for w in step.freed})
+        if found is None:
+            continue
+        cost = step.cost
+        for one in step.freed:  # how much of a program a change of release touches
+            if pick := found.pick(one.name):
+                mine, theirs = (*numbers(pick.version), 0), (*numbers(pinned(one)), 0)
+                cost += 4 if mine[0] != theirs[0] else min(abs(mine[1] - theirs[1]), 4)
+        if cost < least:
+            least, best = cost, Change(step.parts, _text(step, demand, found), found)
+    return best
 
 
 # What could be given up
@@ -65,59 +68,48 @@ def nearest(demand: Demand, held: Sequence[Wanted], attempt: Try, must: str = ""
 def _steps(demand: Demand, held: Sequence[Wanted]) -> Iterator[Step]:
     """Every change that makes sense: of the machine, of names, of releases, and of both."""
     other = NAMES.substitutes.get(demand.system, {})
-    named = [
+    named = tuple(
         Wanted(other[one.name], where=one.where, text=other[one.name]) if one.name in other else one
         for one in demand.packages
-    ]
+    )
+    # one limit alone, then those of companions, then all of them
+    limited = [one for one in held if one.specifier]
+    pins = [one for one in limited if is_planned(one.name) or one.constraint]
+    beside = [one for one in pins if not framework(one.name)]
+    freed = [[one] for one in limited] + [some for some in (beside, pins) if len(some) > 1]
     for parts, changed in [((), demand), *_machines(demand)]:
         if parts:
             yield Step(parts, changed)
-        if named != list(demand.packages):
-            yield Step(("name", *parts), _with(changed, named))
-        for freed in _freed(held):
-            loose = (_without(w, specifier="") if w in freed else w for w in demand.packages)
-            yield Step(("release", *parts), _with(changed, loose), freed)
+        if named != demand.packages:
+            yield Step(("name", *parts), replace(changed, packages=named))
+        for some in freed:
+            loose = tuple(
+                replace(w, build="", specifier="") if w in some else w for w in demand.packages
+            )
+            yield Step(("release", *parts), replace(changed, packages=loose), tuple(some))
     labelled = tuple(one for one in demand.packages if one.build and one.specifier)
     if labelled:  # the same release in the build that exists
-        yield Step(("release",), _with(demand, map(_without, demand.packages)), labelled)
-
-
-def _with(demand: Demand, packages: Iterable[Wanted]) -> Demand:
-    return msgspec.structs.replace(demand, packages=tuple(packages))
-
-
-def _without(one: Wanted, **more: str) -> Wanted:
-    """A requirement without the label of its build."""
-    return msgspec.structs.replace(one, build="", **more)
-
-
-def _freed(held: Sequence[Wanted]) -> Iterator[tuple[Wanted, ...]]:
-    """One limit alone, then those of companions, then all of them."""
-    limited = [one for one in held if one.specifier]
-    yield from ((one,) for one in limited)
-    pins = [one for one in limited if is_planned(one.name) or one.constraint]
-    beside = [one for one in pins if not framework(one.name)]
-    yield from (tuple(some) for some in (beside, pins) if len(some) > 1)
+        plain = tuple(replace(one, build="") for one in demand.packages)
+        yield Step(("release",), replace(demand, packages=plain), labelled)
 
 
 def _machines(demand: Demand) -> Iterator[tuple[tuple[Part, ...], Demand]]:
     """Other machines that the person could have."""
     fixed = bool(demand.python) and demand.python_fixed
-    change = msgspec.structs.replace
     others: list[tuple[Part, bool, Demand]] = [
-        ("python", fixed, change(demand, python_fixed=False)),
-        ("system", demand.system == "windows", change(demand, system="wsl")),
-        ("glibc", bool(demand.glibc), change(demand, glibc="")),
-        ("driver", bool(demand.driver_version), change(demand, driver_version=_branch(demand))),
+        ("python", fixed, replace(demand, python_fixed=False)),
+        ("system", demand.system == "windows", replace(demand, system="wsl")),
+        ("glibc", bool(demand.glibc), replace(demand, glibc="")),
+        ("driver", bool(demand.driver_version), replace(demand, driver_version=_branch(demand))),
     ]
     for part, sensible, changed in others:
         if sensible:
             yield (part,), changed
             if part != "python" and fixed:
-                yield (part, "python"), change(changed, python_fixed=False)
+                yield (part, "python"), replace(changed, python_fixed=False)
     if len({card.capability for card in demand.gpus}) > 1:
         for card in demand.gpus:
-            yield ("gpu",), change(demand, gpus=(card,))
+            yield ("gpu",), replace(demand, gpus=(card,))
 
 
 def _branch(demand: Demand) -> str:
@@ -132,20 +124,6 @@ def pinned(one: Wanted) -> str:
     return max((clause.version.removesuffix(".*") for clause in clauses), key=parsed)
 
 
-def _picked(one: Wanted, found: Choice) -> Pick | None:
-    root = planned_as(one.name)
-    return next((p for p in found.picks if planned_as(p.package) == root), None)
-
-
-def _distance(one: Wanted, found: Choice) -> int:
-    """How much of a program a change of release touches."""
-    pick = _picked(one, found)
-    if pick is None:
-        return 0
-    mine, theirs = (*numbers(pick.version), 0), (*numbers(pinned(one)), 0)
-    return 4 if mine[0] != theirs[0] else min(abs(mine[1] - theirs[1]), 4)
-
-
 def _text(step: Step, demand: Demand, found: Choice) -> str:
     """What is given up, in words."""
     moved = {planned_as(one.name) for one in step.freed}
@@ -155,6 +133,8 @@ def _text(step: Step, demand: Demand, found: Choice) -> str:
     glibc = max((pick.glibc for pick in (*found.picks, *found.libraries)), key=numbers, default="")
     names = {pick.package for pick in found.picks}
     other = NAMES.substitutes.get(demand.system, {}).items()
+    left = ", ".join(str(card) for card in demand.gpus if card not in step.demand.gpus)
+    mine = next(iter(step.demand.gpus), "")
     words: dict[Part, str] = {
         "python": f"Python {found.python} instead of {demand.python}",
         "name": ", ".join(f"{new} instead of {old}" for old, new in other if new in names),
@@ -162,7 +142,7 @@ def _text(step: Step, demand: Demand, found: Choice) -> str:
         "driver": f"driver {_driver(demand, found)} instead of {demand.driver_version}",
         "system": "WSL 2 instead of native Windows",
         "glibc": f"a distribution or container with glibc {glibc} or newer",
-        "gpu": _alone(demand, step.demand),
+        "gpu": f"{mine} alone (CUDA_VISIBLE_DEVICES); an environment of its own for {left}",
     }
     kept = ",".join(part for part in step.parts if part in demand.keep)
     given_up = f" (this gives up --keep {kept})" if kept else ""
@@ -180,28 +160,29 @@ def _driver(demand: Demand, found: Choice) -> str:
     return f"{oldest} or newer" + (f", up to {branch}" if branch else "")
 
 
-def _alone(demand: Demand, step: Demand) -> str:
-    others = ", ".join(str(card) for card in demand.gpus if card not in step.gpus)
-    mine = next(iter(step.gpus), "")
-    return f"{mine} alone (CUDA_VISIBLE_DEVICES); an environment of its own for {others}"
-
-
 # Why nothing fits
 
 
-def why_not(demand: Demand, market: Market, clash: Clash, possible: Possible) -> str:
+def _possible(demand: Demand) -> bool:
+    return isinstance(attempt(demand)[1], Found)
+
+
+def why_not(demand: Demand, market: Market, clash: Clash) -> str:
     """The reason: of one package where one is blocked by itself, else who asks for what."""
     for root in (*market.asked, *[name for name in FRAMEWORKS if name in market.judged]):
         limit = market.limits.get(root, "")
         if not any(allows(limit, one.version) for one in market.open(root)):
             groups = [group for group in market.passed() if group.package == root]
-            text = _of_one(groups, demand) + _series(demand, root, possible)
+            text = _of_one(groups, demand) + _series(demand, root)
             break
     else:
-        text = _together(market, clash) + _apart(demand, market, possible)
-    alone = (msgspec.structs.replace(demand, gpus=(card,)) for card in demand.gpus)
+        text = _together(market, clash)
+        asked = [w for w in market.held if not w.constraint and is_planned(w.name)]
+        if len(asked) > 1 and all(_possible(replace(demand, packages=(one,))) for one in asked):
+            text += "; each works in an environment of its own"
+    alone = (replace(demand, gpus=(card,)) for card in demand.gpus)
     several = len({card.capability for card in demand.gpus}) > 1
-    if several and all(map(possible, alone)):
+    if several and all(map(_possible, alone)):
         cards = " and ".join(map(str, demand.gpus))
         return f"no release serves {cards} together, each alone is served: {text}"
     return text
@@ -240,22 +221,15 @@ def _together(market: Market, clash: Clash) -> str:
     return f"{names} cannot {either} here: {reasons}"
 
 
-def _series(demand: Demand, root: str, possible: Possible) -> str:
+def _series(demand: Demand, root: str) -> str:
     """That the whole series of a pinned release does not run there, where that is so."""
     pins = [w for w in demand.packages if planned_as(w.name) == root and w.specifier[:2] == "=="]
     if len(pins) != 1 or not demand.gpus:
         return ""
     major = numbers(pins[0].specifier.removeprefix("=="))[0]
-    free = _without(pins[0], specifier=f"=={major}.*")
-    other = msgspec.structs.replace(demand, python="", python_fixed=False, driver_version="")
-    return "" if possible(_with(other, (free,))) else f": no {major}.x release runs there"
-
-
-def _apart(demand: Demand, market: Market, possible: Possible) -> str:
-    """That each of several packages works in an environment of its own, where that is so."""
-    asked = [w for w in market.held if not w.constraint and is_planned(w.name)]
-    works = len(asked) > 1 and all(possible(_with(demand, (one,))) for one in asked)
-    return "; each works in an environment of its own" if works else ""
+    free = replace(pins[0], build="", specifier=f"=={major}.*")
+    other = replace(demand, packages=(free,), python="", python_fixed=False, driver_version="")
+    return "" if _possible(other) else f": no {major}.x release runs there"
 
 
 def beside_the_index(demand: Demand) -> tuple[tuple[str, Source], ...]:
@@ -264,24 +238,12 @@ def beside_the_index(demand: Demand) -> tuple[tuple[str, Source], ...]:
         return ()
     known = notes().beside_the_index
     out = [known[w.name] for w in demand.packages if w.name in known]
-    new = any(at_least(card.capability, "8.0") for card in demand.gpus)
-    if new and any(map(_is_tensorflow_1, demand.packages)):
-        out.append(notes().of_nvidia)
-    return tuple(out)
-
-
-def _is_tensorflow_1(one: Wanted) -> bool:
-    named = one.name in ("tensorflow", "tensorflow-gpu") and bool(one.specifier)
     later = [version for version in known_versions("tensorflow") if at_least(version, "2.0")]
-    return named and not any(allows(one.specifier, version) for version in later)
-
-
-def migration(market: Market, change: Change | None) -> tuple[str, ...]:
-    """What changes in a program between the release that was asked for and the nearest one."""
-    out: dict[str, None] = {}
-    for one in market.held if change else ():
-        pick = _picked(one, change.to) if change and framework(one.name) else None
-        if pick and one.specifier:
-            borders = crossed(framework(one.name), pinned(one), pick.version)
-            out |= {row.text: None for row in borders}
-    return tuple(out)
+    first = any(  # TensorFlow 1 is asked for
+        one.name in ("tensorflow", "tensorflow-gpu")
+        and bool(one.specifier)
+        and not any(allows(one.specifier, version) for version in later)
+        for one in demand.packages
+    )
+    new = any(at_least(card.capability, "8.0") for card in demand.gpus)
+    return (*out, notes().of_nvidia) if new and first else tuple(out)

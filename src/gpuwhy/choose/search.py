@@ -6,15 +6,15 @@ left, so that a dead end is seen at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 import msgspec
 
 from gpuwhy.choose.candidates import TOOLKIT, Candidate, newest_with
-from gpuwhy.choose.market import Market
+from gpuwhy.choose.demand import Demand, Wanted, allows, parsed
 from gpuwhy.choose.names import FRAMEWORKS, NAMES, is_library, planned_as
-from gpuwhy.choose.verdicts import allows, parsed
+from gpuwhy.choose.verdicts import Market, holds
 from gpuwhy.knowledge.releases import projects
 
 _MOST = 300
@@ -79,12 +79,43 @@ def _asks(one: Candidate) -> Iterator[tuple[str, str]]:
         yield name, f"<={last}" if last else ""
 
 
+def attempt(demand: Demand, near: Mapping[str, str] | None = None) -> tuple[Market, Found | Clash]:
+    """A set or a clash; `near`: releases to stay close to.
+
+    Markers are read for the Python that comes out.
+    """
+    python, held = demand.pythons[0], None
+    for _ in range(3):
+        again = [one for one in demand.packages if applies(one, demand, python)]
+        if again == held:
+            break
+        held, market = again, Market(demand, again, near)
+        found = search(market)
+        if isinstance(found, Clash):
+            break
+        python = found.python
+    return market, found
+
+
+def applies(one: Wanted, demand: Demand, python: str) -> bool:
+    """Whether a requirement's marker holds on the machine; one that nobody can evaluate holds."""
+    windows = demand.system == "windows"
+    machine = {
+        "sys_platform": "win32" if windows else "linux",
+        "platform_system": "Windows" if windows else "Linux",
+        "platform_machine": "AMD64" if windows else demand.arch,
+        "os_name": "nt" if windows else "posix",
+        "implementation_name": "cpython",
+        "platform_python_implementation": "CPython",
+    }
+    return not one.marker or holds(one.marker, python, machine) is not False
+
+
 def search(market: Market) -> Found | Clash:
     """A set for what is asked; builds of PyTorch's own index are the second choice."""
     found = _both_orders(market)
-    if isinstance(found, Found) or market.own_index:
-        return found
-    if not any(one.index and not one.verdict.kind for one in market.judged.get("torch", ())):
+    indexed = (one.index and not one.verdict.kind for one in market.judged.get("torch", ()))
+    if isinstance(found, Found) or market.own_index or not any(indexed):
         return found
     market.own_index = True
     again = _both_orders(market)
@@ -129,9 +160,8 @@ class _Search:
 
     def __init__(self, market: Market, order: Sequence[str]) -> None:
         self.market, self.order = market, order
-        self.steps = 0
+        self.steps, self.depth = 0, -1
         self.clash = Clash()
-        self.depth = -1
 
     def run(self) -> Found | Clash:
         """The first set in order, or what the deepest try failed on."""
@@ -144,9 +174,13 @@ class _Search:
         brought = [name for one in state.chosen.values() for name in _brought(one)]
         roots = [name for name in (*self.order, *brought) if name not in state.chosen]
         if not roots:
-            return self._whole(state)
-        if not all(self._fits(root, state) for root in roots):
-            return None
+            libraries = self._libraries(state)
+            python = next((one for one in self.market.demand.pythons if one in state.pythons), "")
+            return None if libraries is None else Found(python, state.chosen, libraries)
+        for root in roots:
+            if not any(map(state.takes, self.market.open(root))):
+                self._note(root, state, state.asks.get(root, ()))
+                return None
         for one in filter(state.takes, self.market.open(roots[0])):
             self.steps += 1
             if self.steps > _MOST:
@@ -156,13 +190,6 @@ class _Search:
             if found:
                 return found
         return None
-
-    def _fits(self, root: str, state: State) -> bool:
-        """Whether some release of a root goes with what was chosen."""
-        fits = any(map(state.takes, self.market.open(root)))
-        if not fits:
-            self._note(root, state, state.asks.get(root, ()))
-        return fits
 
     def _note(self, root: str, state: State, asks: Asks) -> None:
         """Keep the clash of the deepest try: the one that is nearest to a set."""
@@ -179,13 +206,6 @@ class _Search:
                 text = f"the others have wheels for Python {' and '.join(plain)} only"
         known = tuple(dict.fromkeys((by, spec) for by, spec in asks if spec))
         self.clash = Clash(root, known, text)
-
-    def _whole(self, state: State) -> Found | None:
-        libraries = self._libraries(state)
-        if libraries is None:
-            return None
-        python = next((one for one in self.market.demand.pythons if one in state.pythons), "")
-        return Found(python, state.chosen, libraries)
 
     # NVIDIA's wheels
 
@@ -207,29 +227,21 @@ class _Search:
         """The newest of NVIDIA's wheels that meet all that is asked of them."""
         chosen: dict[str, Candidate] = {}
         todo = sorted((name for name in asks if name not in state.chosen), key=len)
-        for _ in range(200):
-            if not todo:
-                break
+        while todo:
             name = todo.pop(0)
-            one = self._library(name, asks[name], state)
+            specs = ",".join(sorted({spec for _, spec in asks[name] if spec}))
+            fitting = (c for c in self.market.open(name) if state.pythons & c.pythons)
+            one = next((c for c in fitting if allows(specs, c.version)), None)
             if one is None:
                 self._note(name, state, asks[name])
                 return None
-            before = chosen.get(name)
-            chosen[name] = one
+            before, chosen[name] = chosen.get(name), one
             for other, spec in one.needs if one is not before else ():
                 said = (f"{name} {one.version}", spec)
                 if said not in asks.get(other, ()):
                     asks[other] = (*asks.get(other, ()), said)
                     todo.append(other)
-        return None if todo else {n: one for n, one in chosen.items() if n not in state.chosen}
-
-    def _library(self, name: str, asks: Asks, state: State) -> Candidate | None:
-        specs = ",".join(sorted({spec for _, spec in asks if spec}))
-        for one in self.market.open(name):
-            if allows(specs, one.version) and state.pythons & one.pythons:
-                return one
-        return None
+        return {n: one for n, one in chosen.items() if n not in state.chosen}
 
 
 def _brought(one: Candidate) -> Iterator[str]:

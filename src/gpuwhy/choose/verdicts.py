@@ -1,303 +1,313 @@
-"""Verdicts: whether a release may be chosen on a machine, and why not."""
+"""Verdicts: the releases of a demand, each judged once: one function per reason, in one table."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
-import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
 from packaging.specifiers import SpecifierSet
-from packaging.version import Version
 
-from gpuwhy.choose.choice import Kind
-from gpuwhy.choose.demand import PYTHONS, Card, Demand
-from gpuwhy.choose.names import NAMES
+from gpuwhy.choose.candidates import Candidate, candidates, sources, title
+from gpuwhy.choose.choice import Judged, Passed, worst
+from gpuwhy.choose.demand import Demand, Wanted, allows, parsed
+from gpuwhy.choose.hardware import judge_library, on_hardware
+from gpuwhy.choose.names import FRAMEWORKS, NAMES, is_planned, planned_as
 from gpuwhy.facts.version import at_least, major_minor, numbers
-from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.drivers import NEWEST_MINOR, cuda_of_driver, floor
 from gpuwhy.knowledge.flaws import flaw as flaw_of
-from gpuwhy.knowledge.flaws import flawed_on, ptx_trouble
 from gpuwhy.knowledge.floors import floors
-from gpuwhy.knowledge.packages import compiles_at_run_time
+from gpuwhy.knowledge.guests import is_guest
+from gpuwhy.knowledge.needs import caps, split, states
+from gpuwhy.knowledge.pairs import stated
 from gpuwhy.knowledge.platforms import dropped
-from gpuwhy.knowledge.releases import Release, has_python
+from gpuwhy.knowledge.releases import projects
 
 _JETSON = ("5.3", "6.2", "7.2", "8.7")
 _JETPACK = (
     "runs NVIDIA's JetPack, and the aarch64 wheels of the package index are made for servers: "
     "take NVIDIA's wheels for your JetPack release, or its l4t containers"
 )
-_LEGACY = {"manylinux1": "2.5", "manylinux2010": "2.12", "manylinux2014": "2.17"}
-_OLD_PYTHONS = ("2.7", "3.3", "3.4")
 
 
-class Judged(msgspec.Struct, frozen=True):
-    """Why a release cannot be chosen; `kind` is None where it can."""
+class Market:
+    """The releases that may be chosen for one demand; `near` are releases to stay close to."""
 
-    kind: Kind | None = None
-    why: str = ""
-    doubt: str = ""  # it may be chosen, and this is not known
+    def __init__(
+        self, demand: Demand, held: Sequence[Wanted], near: Mapping[str, str] | None = None
+    ) -> None:
+        self.demand = demand
+        self.held = tuple(held)  # the requirements whose markers hold
+        self.limits: dict[str, str] = {}
+        for one in held:
+            if one.specifier:
+                name = planned_as(one.name)
+                self.limits[name] = ",".join(filter(None, (self.limits.get(name), one.specifier)))
+        named = [one for one in held if not one.constraint and not one.url]
+        self.asked = list(dict.fromkeys(planned_as(w.name) for w in named if is_planned(w.name)))
+        self.near = dict(near or {})
+        self.own_index = demand.system == "windows"
+        self.judged: dict[str, list[Candidate]] = {}
 
+    def of(self, root: str) -> list[Candidate]:
+        """Every release of a root with its verdict, best first."""
+        if root not in self.judged:
+            found = []
+            for one in self._every(root):
+                reasons = OF_LIBRARIES if one.role == "library" else REASONS
+                verdict = worst(reason(self, one) for reason in reasons)
+                found.append(replace(one, verdict=verdict))
+            if root in FRAMEWORKS:  # a build that is known to work goes first
+                found.sort(key=lambda one: bool(one.verdict.doubt))
+            if root in self.near:
+                found.sort(key=lambda one: closeness(one.version, self.near[root]))
+            if self.demand.keep_installed:
+                have = self.demand.installed
+                found.sort(key=lambda one: have.get(one.row.name) != one.version)
+            self.judged[root] = found
+        return self.judged[root]
 
-FITS = Judged()
+    def open(self, root: str) -> list[Candidate]:
+        """The releases that may be chosen."""
+        alone = "torch" not in self.asked
+        return [
+            one
+            for one in self.of(root)
+            if not (one.verdict.kind or (one.shares and alone))
+            and (self.own_index or not one.index)
+        ]
 
+    def _every(self, root: str) -> list[Candidate]:
+        """The releases of a root; sources where releases are asked for that never had a wheel."""
+        found = list(candidates(root, self.demand.platform, bool(self.demand.driver_version)))
+        limit = self.limits.get(root, "")
+        if limit and root not in FRAMEWORKS:
+            if not any(allows(limit, one.version) for one in found):
+                found = [one for one in sources(root) if allows(limit, one.version)] + found
+        elif is_guest(root) and root not in projects():  # the last patch that asks the same
+            newest = {_series(one): one for one in reversed(found)}
+            found = [one for one in found if newest[_series(one)] is one]
+        said = {p: spec for p, spec in self.limits.items() if spec and not is_planned(p)}
+        return [_narrowed(one, said) for one in found] if said else found
 
-@lru_cache(maxsize=8192)
-def parsed(version: str) -> Version:
-    """A version for comparing; what is no version is older than all."""
-    try:
-        return Version(version)
-    except ValueError:  # no version, or thousands of digits
-        return Version("0")
-
-
-@lru_cache(maxsize=2048)
-def specifier(text: str) -> SpecifierSet:
-    """A specifier, parsed once."""
-    return SpecifierSet(text)
-
-
-@lru_cache(maxsize=1 << 16)
-def allows(spec: str, version: str) -> bool:
-    """Whether a specifier lets a version in, previews included."""
-    return not spec or specifier(spec).contains(parsed(version), prereleases=True)
-
-
-# Pythons and the C library
-
-
-def pythons_of(row: Release, demanded: str) -> frozenset[str]:
-    """The Pythons a release installs on: by its wheels' tags, and by what it demands of Python."""
-    source = row.platform == "source"
-    tagged = frozenset(PYTHONS) if source else _tagged(row.pythons, "-py3" in row.file)
-    taken = frozenset(python for python in tagged if takes_python(demanded, python))
-    return taken - flawed_on(row.name, row.version)
-
-
-@lru_cache(maxsize=1024)
-def _tagged(tags: tuple[str, ...], pure: bool) -> frozenset[str]:
-    if pure:
-        tags = tuple(f"{t}+" if t.startswith("3.") and t[-1] not in "+t" else t for t in tags)
-    row = Release("", "", "", tags, (), "", "", {})
-    every = (*PYTHONS, *_OLD_PYTHONS, *(tag for tag in tags if tag.endswith("t")))
-    return frozenset(python for python in every if has_python(row, python))
-
-
-@lru_cache(maxsize=4096)
-def takes_python(demanded: str, python: str) -> bool:
-    """Whether >=3.9,<3.13 lets a Python in."""
-    try:
-        return not demanded or specifier(demanded).contains(f"{python.rstrip('t')}.99")
-    except ValueError:  # no specifier, or thousands of digits
-        return True
-
-
-@lru_cache(maxsize=512)
-def oldest_glibc(systems: tuple[str, ...]) -> str:
-    """The glibc that the least demanding of a release's wheels needs, by their tags (PEP 600)."""
-    bare = (_LEGACY.get(tag, tag.removeprefix("manylinux_").replace("_", ".")) for tag in systems)
-    return min((tag for tag in bare if numbers(tag)), key=numbers, default="")
-
-
-def takes_glibc(least: str, demand: Demand) -> bool:
-    """Whether the machine's C library takes wheels that need a glibc."""
-    here = demand.glibc
-    if not least or not here or demand.system == "windows":
-        return True
-    return here != "musl" and at_least(here, least)
-
-
-# Releases
+    def passed(self) -> tuple[Passed, ...]:
+        """What was passed over, in groups of one reason, newest first."""
+        groups: dict[tuple[str, Judged], set[str]] = {}
+        for root, found in self.judged.items():
+            limit = self.limits.get(root, "")
+            for one in found:
+                seen = one.verdict.kind and (self.own_index or not one.index)
+                if seen and one.role != "library" and allows(limit, one.version):
+                    groups.setdefault((root, one.verdict), set()).add(one.version)
+        return tuple(
+            Passed(root, tuple(sorted(of, key=parsed, reverse=True)), verdict.kind, verdict.why)
+            for (root, verdict), of in groups.items()
+            if verdict.kind
+        )
 
 
-def judge(row: Release, pythons: frozenset[str], demand: Demand, named: bool) -> Judged:
-    """Whether a release may be chosen; `named`: it is pinned, so that even a flawed one may be."""
-    for kind, why in (*_platform(row, demand), *_published(row, named)):
-        return Judged(kind, why)
-    if not pythons & set(demand.pythons):
-        return Judged("python", f"has no wheel for Python {demand.python or 'any that is known'}")
-    for kind, why in _unstated(row, demand):
-        return Judged(kind, why)
-    unread = row.cuda is msgspec.UNSET and re.fullmatch(NAMES.own_code, row.name)
+# Reasons
+
+
+def _build(market: Market, one: Candidate) -> Judged | None:
+    """It is not the build that is named: cupy-cuda11x, jax[cuda13], +cu124."""
+    if one.root in ("cupy", "mxnet"):
+        named = sorted({w.name for w in market.held if w.name.startswith(f"{one.root}-cu")})
+        other = bool(named) and one.row.name not in named
+        return Judged("pin", f"{' and '.join(named)} is asked for") if other else None
+    if one.root == "jax":
+        wanted = {e for w in market.held if w.name == "jax" for e in w.extras if e[:4] == "cuda"}
+        other = bool(wanted) and not any(f"[{extra}]" in one.requirement for extra in wanted)
+        return Judged("pin", f"jax[{','.join(sorted(wanted))}] is asked for") if other else None
+    builds = {w.build for w in market.held if w.build.startswith("cu")}
+    own = one.index or "cu" + major_minor(str(one.row.cuda)).replace(".", "")
+    if one.root != "torch" or not builds or own in builds:
+        return None
+    labels = " or +".join(sorted(builds))
+    return Judged("pin", f"exists, but not as the build +{labels} that is asked for")
+
+
+def _libc(market: Market, one: Candidate) -> Judged | None:
+    here = market.demand.glibc
+    if not one.glibc or not here or market.demand.system == "windows":
+        return None
+    enough = here != "musl" and at_least(here, one.glibc)
+    return None if enough else Judged("libc", f"has wheels for glibc {one.glibc} and newer")
+
+
+def _library(market: Market, one: Candidate) -> Judged:
+    return judge_library(one.row, market.demand)
+
+
+def _platform(market: Market, one: Candidate) -> Judged | None:
+    row, demand, system = one.row, market.demand, market.demand.platform.split("-")[0]
+    board = next((card for card in demand.gpus if card.capability in _JETSON), None)
+    if board and demand.arch == "aarch64":
+        return Judged("platform", f"{board} {_JETPACK}")
+    if row.cuda is None and re.fullmatch(NAMES.own_code, row.name):
+        name = row.name.removesuffix("-gpu").replace("jaxlib", "jax")
+        gone = dropped(name, row.version, system, demand.arch, "glibc")
+        if gone is None:
+            return Judged("cpu", "is built without CUDA for this platform")
+        return Judged("platform", ": ".join(filter(None, (gone.text, gone.instead))))
+    for need in floors(row.name, row.version):
+        if need.systems and system not in need.systems:
+            only = " and ".join(need.systems).title()
+            return Judged("platform", f"{row.name} runs on {only} only")
+    where = "native Windows" if demand.system == "windows" else "Linux"
+    text = f"{row.name} has no wheel for {where} on {demand.arch}"
+    return None if one.here else Judged("platform", text)
+
+
+def _published(market: Market, one: Candidate) -> Judged | None:
+    """It is not one to take: withdrawn, a preview, broken; a release that is pinned may be."""
+    row, named = one.row, _is_named(market, one)
+    if row.yanked and not named:
+        return Judged("yanked", "was withdrawn by its makers")
+    if row.gone:
+        return Judged("gone", "is no longer on the package index")
+    if parsed(row.version).is_prerelease and not named:
+        return Judged("preview", "is a preview or a release candidate")
+    flaw = flaw_of(row.name, row.version)
+    return Judged("broken", flaw.text) if flaw and not (named and flaw.cure) else None
+
+
+def _is_named(market: Market, one: Candidate) -> bool:
+    return f"=={one.version}" in market.limits.get(one.root, "").split(",")
+
+
+def _python(market: Market, one: Candidate) -> Judged | None:
+    python = market.demand.python or "any that is known"
+    fits = one.pythons & set(market.demand.pythons)
+    return None if fits else Judged("python", f"has no wheel for Python {python}")
+
+
+def _gpu(market: Market, one: Candidate) -> Judged | None:
+    """The driver and the GPUs; those of torch's companions follow torch's."""
+    row, demand = one.row, market.demand
+    if one.root in NAMES.of_torch:
+        return None
+    for need in floors(row.name, row.version):
+        for card in demand.gpus if need.gpu else ():
+            if not at_least(card.capability, need.gpu):
+                why = f"is made for compute capability {need.gpu} and newer, not for {card}"
+                return Judged("gpu", why)
+    unread = row.cuda is UNSET and re.fullmatch(NAMES.own_code, row.name)
     if unread and (demand.gpus or demand.driver_version):
         text = "for which CUDA it was built was never read"
-        return Judged(doubt=text) if named else Judged("unknown", text)
+        return Judged(doubt=text) if _is_named(market, one) else Judged("unknown", text)
     return on_hardware(row, demand)
 
 
-def _platform(row: Release, demand: Demand) -> Iterator[tuple[Kind, str]]:
-    """What speaks against a release on this platform."""
-    board = next((card for card in demand.gpus if card.capability in _JETSON), None)
-    if board and demand.arch == "aarch64":
-        yield "platform", f"{board} {_JETPACK}"
-    if row.cuda is None and re.fullmatch(NAMES.own_code, row.name):
-        name = row.name.removesuffix("-gpu").replace("jaxlib", "jax")
-        gone = dropped(name, row.version, demand.platform.split("-")[0], demand.arch, "glibc")
-        if gone is None:
-            yield "cpu", "is built without CUDA for this platform"
-        else:
-            yield "platform", ": ".join(filter(None, (gone.text, gone.instead)))
+def _limits(market: Market, one: Candidate) -> Judged | None:
+    """It demands of a package what the person limits to something else."""
+    framework = title(one.root)
+    asks = [*states(framework, one.version).items()]
+    asks += [split(cap.requirement) for cap in caps(framework, one.version)]
+    asks += [need for need in one.needs if one.role == "companion" and not is_planned(need[0])]
+    every = [(package, [spec]) for package, spec in asks]
+    for package, wishes in _stated(one).items():
+        if not is_planned(package):
+            every.append((package, [wish.partition(";")[0].strip() for wish in wishes]))
+    for package, specs in every:
+        mine = market.limits.get(package, "")
+        if mine and not any(meets(mine, spec) for spec in specs):
+            needs = f"{package}{' or '.join(specs)}"
+            return Judged("pin", f"needs {needs}; {package}{mine} is asked for")
+    return None
 
 
-def _published(row: Release, named: bool) -> Iterator[tuple[Kind, str]]:
-    """Why a release is not one to take: withdrawn, a preview, broken."""
-    if row.yanked and not named:
-        yield "yanked", "was withdrawn by its makers"
-    if row.gone:
-        yield "gone", "is no longer on the package index"
-    if parsed(row.version).is_prerelease and not named:
-        yield "preview", "is a preview or a release candidate"
-    flaw = flaw_of(row.name, row.version)
-    if flaw and not (named and flaw.cure):
-        yield "broken", flaw.text
+def _framework(market: Market, one: Candidate) -> Judged | None:
+    """A companion whose framework has no release here that it takes."""
+    for package, spec in one.needs if one.role == "companion" else ():
+        root = planned_as(package)
+        if root not in FRAMEWORKS or package in NAMES.without_cuda or root == one.root:
+            continue
+        bare, judged = spec.split("+")[0], market.of(root)
+        if not any(not c.verdict.kind and allows(bare, c.version) for c in judged):
+            gone = {c.verdict.why for c in judged if c.verdict.kind == "platform"}
+            if len(gone) == 1:
+                return Judged("platform", gone.pop())
+            return Judged("set", f"needs {package}{spec}, of which no release runs here")
+    return None
 
 
-def _unstated(row: Release, demand: Demand) -> Iterator[tuple[Kind, str]]:
-    """What a package needs and no metadata states: systems, and the oldest GPU."""
-    for need in floors(row.name, row.version):
-        if need.systems and demand.platform.split("-")[0] not in need.systems:
-            yield "platform", f"{row.name} runs on {' and '.join(need.systems).title()} only"
-        for card in demand.gpus if need.gpu else ():
-            if not at_least(card.capability, need.gpu):
-                yield "gpu", f"is made for compute capability {need.gpu} and newer, not for {card}"
+Reason = Callable[[Market, Candidate], "Judged | None"]
+REASONS: tuple[Reason, ...] = (
+    *(_build, _libc, _platform, _published, _python, _gpu, _limits, _framework),
+)
+OF_LIBRARIES: tuple[Reason, ...] = (_libc, _library)
 
 
-def on_hardware(row: Release, demand: Demand) -> Judged:
-    """Whether a release runs with the driver and on every GPU."""
-    doubt = FITS
-    if isinstance(row.cuda, str):
-        for one in _on_each(row, row.cuda, demand):
-            if one.kind:
-                return one
-            doubt = doubt if doubt.doubt else one
-    return doubt
+# What others ask for
 
 
-def _on_each(row: Release, cuda: str, demand: Demand) -> Iterator[Judged]:
-    yield on_driver(cuda, demand)
-    for card in demand.gpus:
-        yield _on_card(row, cuda, demand, card)
+def _series(one: Candidate) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The minor release, and what it asks of frameworks."""
+    return major_minor(one.version), tuple(need for need in one.needs if need[0] in FRAMEWORKS)
 
 
-def least_driver(cuda: str, system: str) -> str:
-    """The oldest driver that runs programs built for a CUDA release; "" where none is published."""
-    whole = cuda if "." in cuda else f"{cuda}.0"
-    known = floor(whole, "windows" if system == "windows" else "linux")
-    return known.driver if known else ""
+def _stated(one: Candidate) -> dict[str, tuple[str, ...]]:
+    return stated("jax" if one.root == "jax" else one.row.name, one.version)
 
 
-def on_driver(cuda: str, demand: Demand) -> Judged:
-    """Whether the driver runs programs that are built for a CUDA release."""
-    driver = demand.driver_version
-    if not driver:
-        return FITS
-    speaks = cuda_of_driver(driver) or "99"
-    if "." in cuda and at_least(speaks, major_minor(cuda)):
-        return FITS
-    least = least_driver(cuda, demand.system)
-    if least:
-        given = numbers(driver)  # its branch may be all that is known
-        enough = given >= numbers(least)[: len(given)]
-        why = f"is built for CUDA {cuda}, which needs driver {least} or newer"
-        return FITS if enough else Judged("driver", why)
-    if numbers(speaks)[0] < numbers(cuda)[0]:
-        newest = f"driver {driver} supports CUDA {speaks} at most"
-        return Judged("driver", f"is built for CUDA {cuda}, and {newest}")
-    system = demand.system.title()
-    return Judged(doubt=f"which driver CUDA {cuda} needs on {system} is not published")
-
-
-def _on_card(row: Release, cuda: str, demand: Demand, card: Card) -> Judged:
-    """Whether a release's own code and that of its CUDA's libraries run on a GPU."""
-    compiles = knows(cuda, card.capability)
-    if compiles_at_run_time(row.name.split("-cuda")[0]):
-        why = f"is built with CUDA {cuda}, which does not compile for {card}"
-        return FITS if compiles else Judged("gpu", why)
-    if not isinstance(row.sass, tuple) or not isinstance(row.ptx, tuple):
-        if not compiles:
-            return Judged("gpu", f"is built with CUDA {cuda}, which makes no code for {card}")
-        return Judged(doubt=f"whether it has code for {card} was not read")
-    how = archs.runs_on(row.sass, row.ptx, card.capability)
-    if how == "no":
-        return Judged("gpu", f"has GPU code for {spelled(row)}, none for {card}")
-    return FITS if how == "sass" else _by_ptx(row, cuda, demand.driver_version, card)
-
-
-def _by_ptx(row: Release, cuda: str, driver: str, card: Card) -> Judged:
-    """Whether the driver and the CUDA libraries can do what PTX needs."""
-    speaks = cuda_of_driver(driver) if driver else None
-    if speaks and not at_least(speaks, cuda):
-        why = f"has only PTX of CUDA {cuda} for {card}, newer than driver {driver} compiles"
-        return Judged("driver", why)
-    brings = isinstance(row.requires, dict) and row.requires
-    if not brings and not knows(cuda, card.capability):
-        needs = f"CUDA {cuda}" + (f" and cuDNN {row.cudnn}" if isinstance(row.cudnn, str) else "")
-        without = f"needs {needs}, whose libraries have no code for {card}"
-        return Judged("gpu", f"has GPU code for {spelled(row)}, and {without}")
-    trouble = ptx_trouble(row.name, row.version, card.capability)
-    return Judged(doubt=trouble.text) if trouble else FITS
-
-
-def judge_library(row: Release, demand: Demand) -> Judged:
-    """Whether one of NVIDIA's wheels has code for the GPUs."""
-    if not isinstance(row.cuda, str) or not re.fullmatch(NAMES.maths, row.name):
-        return FITS
-    for card in demand.gpus:
-        if isinstance(row.sass, tuple) and isinstance(row.ptx, tuple):
-            runs = archs.runs_on(row.sass, row.ptx, card.capability) != "no"
-        else:
-            runs = knows(row.cuda, card.capability)
-        if not runs:
-            return Judged("library", f"{row.name} {row.version} has no code for {card}")
-    return FITS
-
-
-@lru_cache(maxsize=1024)
-def knows(cuda: str, capability: str) -> bool:
-    """Whether the libraries of a CUDA release have machine code that runs on a GPU."""
-    major = numbers(cuda)[0]
-    release = major_minor(cuda) if "." in cuda else f"{major}.{NEWEST_MINOR.get(major, 0)}"
-    return any(
-        archs.sass_runs(f"sm_{arch.capability.replace('.', '')}", capability)
-        for arch in archs.archs()
-        if arch.first_toolkit
-        and at_least(release, arch.first_toolkit)
-        and (not arch.last_toolkit or at_least(arch.last_toolkit, release))
+def _narrowed(one: Candidate, limits: Mapping[str, str]) -> Candidate:
+    """A release on those Pythons for which its metadata takes what is limited beside it."""
+    said = _stated(one)
+    both = limits.keys() & said.keys()
+    kept = frozenset(
+        python
+        for python in (one.pythons if both else ())
+        if all(_meets_on(python, limits[name], said[name]) for name in both)
     )
+    return replace(one, pythons=kept) if kept else one
 
 
-def how_it_runs(row: Release, card: Card) -> str:
-    """Which code a GPU runs: machine code for sm_86; PTX for compute_90 …; "" where not read."""
-    if not isinstance(row.sass, tuple) or not isinstance(row.ptx, tuple):
-        return ""
-    if archs.runs_on(row.sass, row.ptx, card.capability) == "sass":
-        code = next(c for c in reversed(row.sass) if archs.sass_runs(c, card.capability))
-        return f"machine code for {code}"
-    code = next((c for c in reversed(row.ptx) if archs.ptx_runs(c, card.capability)), "")
-    return f"PTX for {code}, compiled by the driver at the first start" if code else ""
+def closeness(version: str, to: str) -> tuple[int, int, int, tuple[int, ...]]:
+    """How far a release is from another: by minor release, newer ones first, last patch first.
+
+    Of another major the newest is as close as any: programs have to be changed for it anyway.
+    """
+    mine, theirs = (*numbers(version), 0, 0, 0), (*numbers(to), 0, 0, 0)
+    newest_first = tuple(-number for number in mine[:5])
+    if mine[0] != theirs[0]:
+        return abs(mine[0] - theirs[0]), 0, 0, newest_first
+    return 0, abs(mine[1] - theirs[1]), int(mine < theirs), newest_first
 
 
-def spelled(row: Release) -> str:
-    """The GPU code of a release: sm_35 … sm_70 and PTX for compute_70."""
-    sass = row.sass if isinstance(row.sass, tuple) else ()
-    ptx = row.ptx if isinstance(row.ptx, tuple) else ()
-    machine = f"{sass[0]} … {sass[-1]}" if len(sass) > 2 else " and ".join(sass)
-    code = f"PTX for {ptx[-1]}" if ptx else ""
-    return " and ".join(filter(None, (machine, code))) or "no GPU"
+@lru_cache(maxsize=1 << 14)
+def meets(mine: str, theirs: str) -> bool:
+    """Whether some version satisfies both, tried at every version that either names."""
+    both = SpecifierSet(",".join(filter(None, (mine, theirs))))
+    tries = {"0"}
+    for clause in both:
+        version = clause.version.removesuffix(".*")
+        *front, last = parsed(version).release
+        beside = ((*front, last + 1), (*front, max(last - 1, 0), 999))
+        tries |= {".".join(map(str, one)) for one in beside}
+        tries |= {version, f"{version}.0.1", f"{(*front, last)[0]}.999"}
+    return any(both.contains(version, prereleases=True) for version in tries)
 
 
-def drives(demand: Demand) -> str:
-    """Why the driver does not drive the GPUs at all; "" where it does."""
-    driver = demand.driver_version
-    for card in demand.gpus if driver else ():
-        branch = numbers(driver)[0]
-        last = archs.last_driver_branch(card.capability)
-        if last and branch > int(last[1:]):
-            arch = archs.of(card.capability)
-            named = arch.name if arch else "it"
-            return f"driver {driver} does not drive {card}: {last} is the last branch for {named}"
-        if branch < archs.oldest_branch(card.capability, demand.system):
-            first = archs.first_driver_branch(card.capability, demand.system)
-            return f"driver {driver} is older than {card}, which R{first} or newer drives"
-    return ""
+@lru_cache(maxsize=4096)
+def _meets_on(python: str, mine: str, wishes: tuple[str, ...]) -> bool:
+    """Whether a limit agrees with all that metadata asks of the package on one Python."""
+    for wish in wishes:
+        spec, _, marker = wish.partition(";")
+        if marker and ("python_version" not in marker or not holds(marker.strip(), python)):
+            continue
+        if not meets(mine, spec.strip()):
+            return False
+    return True
+
+
+def holds(marker: str, python: str, machine: Mapping[str, str] | None = None) -> bool | None:
+    """Whether a marker holds on a Python, and on a machine; None where nobody can say."""
+    bare = python.rstrip("t")
+    environment = {"python_version": bare, "python_full_version": f"{bare}.0", "extra": ""}
+    try:
+        return Marker(marker).evaluate({**environment, **(machine or {})})
+    except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName):
+        return None

@@ -10,8 +10,9 @@ import subprocess
 import sys
 from typing import Any
 
-from gpuwhy.choose import Card, Choice, Demand, Wanted, choose
-from gpuwhy.choose.demand import System
+from gpuwhy.choose.choice import Choice
+from gpuwhy.choose.chooser import choose
+from gpuwhy.choose.demand import Card, Demand, System, Wanted
 from gpuwhy.cli import FOUND, HEALTHY, UsageError, output, refused, say
 from gpuwhy.cli.terminal import read_bytes
 from gpuwhy.facts.fact import Fact, Known, source_of, value_or

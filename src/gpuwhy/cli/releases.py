@@ -15,7 +15,7 @@ import msgspec
 from gpuwhy.answer.blocks import fold, pair, pairs, table
 from gpuwhy.answer.tree import Block, Code, Document, Heading, Mark, Pair, Paragraph, Soft
 from gpuwhy.choose import fitting
-from gpuwhy.choose.fitting import Judged, Machine
+from gpuwhy.choose.fitting import Machine, Row
 from gpuwhy.cli import HEALTHY, UsageError, output, refused
 from gpuwhy.facts.version import major_minor
 from gpuwhy.knowledge import naming, releases
@@ -162,7 +162,7 @@ def _with_cuda(row: Release) -> Paragraph | None:
     return Paragraph((text, Code(f"gpuwhy releases {other.name} {other.version}")))
 
 
-def _table(name: str, rows: Sequence[Judged], every: bool) -> tuple[Block | None, ...]:
+def _table(name: str, rows: Sequence[Row], every: bool) -> tuple[Block | None, ...]:
     """Newest release last, beside the prompt; of many the last of each minor release."""
     shown = list(rows)
     if len(rows) > MOST and not every:
@@ -244,7 +244,7 @@ def _how(row: Described, field: str) -> Pair | None:
 
 def _newest(
     names: Sequence[str], spec: str, machine: Machine, platform: str
-) -> list[tuple[Releases, Judged]]:
+) -> list[tuple[Releases, Row]]:
     """The newest release of each project that fits."""
     found = []
     for known in filter(None, map(releases.family, names)):
@@ -286,9 +286,7 @@ def _bare(name: str) -> str:
     return re.sub(r"-cu(da)?\d+(mkl|x)?(?=$|-)", "-cu*", name)
 
 
-def _listed(
-    options: argparse.Namespace, found: Sequence[tuple[Releases, Judged]], note: str
-) -> int:
+def _listed(options: argparse.Namespace, found: Sequence[tuple[Releases, Row]], note: str) -> int:
     """One release of each project: those that fit, then those that may."""
     ordered = sorted((one for _, one in found), key=lambda one: one[1].fits != "yes")
     if not options.verbose and len(ordered) > MOST:  # programs before the wheels they bring

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpuwhy.choose import Choice, Pick
+from gpuwhy.choose.choice import Choice, Pick
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.archs import (
     ARCHIVE,

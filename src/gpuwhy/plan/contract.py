@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from gpuwhy.choose import Bound, Card, Choice, Demand, Needed, Passed, Pick, Wanted
 from gpuwhy.choose.candidates import title as titled
-from gpuwhy.choose.demand import System
+from gpuwhy.choose.choice import Bound, Choice, Needed, Passed, Pick
+from gpuwhy.choose.demand import Card, Demand, System, Wanted
 from gpuwhy.choose.names import planned_as
 from gpuwhy.facts.fact import Source
 from gpuwhy.knowledge import tried
@@ -100,7 +100,6 @@ def plan_of(choice: Choice, seen: tuple[Line, ...] = (), confirmed: str = "") ->
         choice.passed,
         near.text if near else "",
         _proposal(near.to) if near else None,
-        choice.migration,
     )
     return Plan(SCHEMA, "conflict", demand.packages, machine, None, conflict)
 

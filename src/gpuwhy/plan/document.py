@@ -18,7 +18,7 @@ from gpuwhy.answer.tree import (
     Pair,
     Soft,
 )
-from gpuwhy.choose import Change, Choice, Passed, Pick
+from gpuwhy.choose.choice import Change, Choice, Passed, Pick
 from gpuwhy.plan.commands import Way, check, ways
 from gpuwhy.plan.contract import Line, assumed, given, known
 
@@ -137,9 +137,8 @@ def _nearest(choice: Choice, notes: int, seen: Sequence[Line]) -> tuple[Block, .
     beside = [pair("Or", text) for text, _ in choice.beside]
     if near is None:
         return (pairs(pair("Nearest", "nothing that is known works on this machine"), *beside),)
-    moves = [pair("In code", move) for move in choice.migration[:notes]]
-    rows = (pair("Nearest", _then(near)), *moves, *beside)
-    return (pairs(*rows), *_set(near.to, min(notes, 1), seen))
+    nearest = pairs(pair("Nearest", _then(near)), *beside)
+    return (nearest, *_set(near.to, min(notes, 1), seen))
 
 
 def _then(near: Change) -> str:

@@ -12,10 +12,9 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from gpuwhy.choose.candidates import known_versions
-from gpuwhy.choose.chooser import applies
-from gpuwhy.choose.demand import Demand, Wanted
+from gpuwhy.choose.demand import Demand, Wanted, allows, parsed, specifier
 from gpuwhy.choose.names import NAMES, framework, is_planned, planned_as
-from gpuwhy.choose.verdicts import allows, parsed, specifier
+from gpuwhy.choose.search import applies
 from gpuwhy.knowledge.floors import notes
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.releases import projects
