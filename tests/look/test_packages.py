@@ -68,20 +68,3 @@ def test_eggs_and_what_is_no_package(world: World) -> None:
     }
     assert found["old"].requires.need() == ("numpy", "future; (python_version < '3')", "cupy; extra == 'gpu'")
     assert not found["single"].recorded
-
-
-@pytest.mark.parametrize(
-    ("text", "project", "editable"),
-    [
-        ('{"url": "file:///src/my%20net", "dir_info": {"editable": true}}', "/src/my net", True),
-        ('{"url": "file:///src/net", "dir_info": {}}', "/src/net", False),
-        ('{"url": "https://example.org/x.whl", "archive_info": {}}', "", False),
-        ("[1]", "", False),
-        ("{" * 5000, "", False),
-    ],
-)
-def test_where_it_was_installed_from(world: World, text: str, project: str, editable: bool) -> None:
-    folder = world.install("net", "1.0")
-    world.file(f"{folder}/direct_url.json", text)
-    one = packages(world)["net"]
-    assert (one.project, one.editable) == (project, editable)

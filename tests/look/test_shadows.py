@@ -86,52 +86,6 @@ def test_a_pth_file_that_inserts_a_folder(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "pth", "hides"),
-    [
-        ("/src/cuda/__init__.py", "", "/src\n", True),
-        ("/src/cuda.py", "", "/src\n", True),
-        (f"{SITE}/cuda.py", "", "", True),
-        ("/src/cuda/__init__.py", "__path__ = extend_path(__path__, __name__)", "/src\n", False),
-        ("/src/cuda/kernel.cu", "", "/src\n", False),
-        ("/src/cuda/pathfinder/__init__.py", "", "/src\n", False),
-        ("/src/nvidia/__init__.py", "", "/src\n", False),
-    ],
-)
-def test_a_package_hides_the_parts_of_a_shared_name(
-    world: World, file: str, text: str, pth: str, hides: bool
-) -> None:
-    world.install(
-        "cuda-pathfinder", "1.3.3", {"cuda/pathfinder/__init__.py": "", "cuda/pathfinder/_find.py": ""}
-    )
-    world.install("nvidia-cublas-cu12", "12.6.4.1", {"nvidia/cublas/__init__.py": ""})
-    world.install("cupy-cuda12x", "14.0.1", {"cupy/__init__.py": ""}, requires=["cuda-pathfinder>=1.3.3"])
-    world.file(file, text)
-    world.file(f"{SITE}/project.pth", pth)
-    shadows = world.look().installs.shadows.need() or ()
-    seen = [(one.parts, str(one.wanted_by or "")) for one in shadows]
-    assert seen == ([(("cuda.pathfinder",), "cupy-cuda12x 14.0.1")] if hides else [])
-
-
-def test_a_part_of_a_shared_name_that_the_stack_refuses(world: World) -> None:
-    world.install("tensorflow", "2.15.1", {"tensorflow/__init__.py": ""}, requires=["protobuf>=3.20.3,<5"])
-    files: dict[str, bytes | str] = {"google/protobuf/__init__.py": "", "google/protobuf/message.py": ""}
-    world.install("protobuf", "4.25.3", files)
-    world.install("protobuf", "3.19.6", files, site="/vendor")
-    assert world.environ is not None
-    world.environ["PYTHONPATH"] = "/vendor"
-    (one,) = world.look().installs.shadows.need() or ()
-    assert (one.module, one.path, one.version, one.meant) == (
-        "google.protobuf",
-        "/vendor/google/protobuf",
-        "3.19.6",
-        "4.25.3",
-    )
-    assert (str(one.wanted_by), one.wants) == ("tensorflow 2.15.1", ">=3.20.3,<5")
-    world.file(f"{SITE}/google/__init__.py", "")  # a package wins over a folder that only shares its name
-    assert not world.look().installs.shadows.need()
-
-
-@pytest.mark.parametrize(
     "file, tag, said",
     [
         ("jaxlib/xla.cpython-310-x86_64-linux-gnu.so", "py3-none-any", [("jaxlib", "3.10")]),

@@ -30,12 +30,7 @@ def test_what_start_up_files_do(world: World) -> None:
     )
     found = files(world)
     assert set(found) == {"known.pth", "block.pth", "front.pth", "sitecustomize.py"}
-    owner = found["known.pth"].owner
-    assert owner is not None
-    assert owner.name == "setuptools"
-    assert found["block.pth"].owner is None
     assert found["block.pth"].blocks == ("torch",)
-    assert found["block.pth"].code == ("import sys; sys.modules['torch'] = None",)
     assert found["sitecustomize.py"].sets == (
         ("CUDA_VISIBLE_DEVICES", ""),
         ("TF_FORCE_GPU_ALLOW_GROWTH", "true"),

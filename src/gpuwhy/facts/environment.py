@@ -135,12 +135,8 @@ class Package(Record, frozen=True, omit_defaults=True):
     site: str  # the folder that it lies in
     files: Files = Files()
     requires: Fact[tuple[str, ...]] = NOT_OBSERVED  # as written: "numpy>=1.26; extra == 'x'"
-    python: str = ""  # Requires-Python
     tags: tuple[str, ...] = ()  # of its wheel: "cp312-cp312-manylinux_2_28_x86_64"
     installer: str = ""  # "pip", "uv", "conda"; "" = not told
-    project: str = ""  # the folder that it was installed from; "" = from elsewhere
-    editable: bool = False
-    modules: tuple[str, ...] = ()  # import names, where its metadata tells
     second: bool = False  # another metadata folder of the same package has the files
     recorded: bool = True  # whether there is a RECORD
 

@@ -33,7 +33,6 @@ class DamageKind(Enum):
     SECOND_METADATA = "second metadata folder"
     UNLISTED_METADATA = "second metadata folder without a list of files"
     HALF_UPGRADED = "an upgrade was broken off"
-    SOURCE_GONE = "the source of an editable install is gone"
 
 
 MISFITS = frozenset(
@@ -103,11 +102,8 @@ class Basis(Enum):
     EXTRA = "extra"  # in the metadata, for an extra
     UNSTATED = "unstated"  # a row of knowledge
     LATE = "late"  # the same, and only some uses fail
-    COMPILED = "compiled"  # an extension's own bytes
-    GENERATED = "generated"  # code made by another protobuf
     SAME_RELEASE = "same release"  # the two are built together
     NO_WHEEL = "wheel"  # a wheel of NVIDIA's that is asked for and not installed
-    RIVAL = "rival"  # two plug-ins for one place
     OTHER_CUDA = "other CUDA"
 
 
@@ -142,8 +138,7 @@ class Shadow(Record, frozen=True, omit_defaults=True):
     package: str = ""  # its name, where that differs from the one meant: tensorflow-cpu
     meant: str = ""  # the version of what was meant
     other_python: str = ""  # the Python that the folder's packages were installed for
-    parts: tuple[str, ...] = ()  # of a shared name, what cannot be imported: cuda.pathfinder
-    wanted_by: Owner | None = None  # the installed package that asks for them
+    wanted_by: Owner | None = None  # the installed package that does not allow this release
     wants: str = ""  # the range that it states: "<2"
 
 
@@ -151,8 +146,6 @@ class StartFile(Record, frozen=True, omit_defaults=True):
     """A file of the environment that Python runs before any program: .pth lines, sitecustomize."""
 
     path: str
-    owner: Owner | None = None  # the package that installed it; None = nobody
-    code: tuple[str, ...] = ()  # its executable lines, of a .pth file
     sets: tuple[tuple[str, str], ...] = ()  # variables of the GPU stack
     blocks: tuple[str, ...] = ()  # modules that it makes impossible to import
 

@@ -15,7 +15,6 @@ class Table(msgspec.Struct, frozen=True):
     stack: frozenset[str]  # what the frameworks and the packages on them import
     inner: frozenset[str]  # installed beside a framework, of which it is made
     namespaces: dict[str, tuple[str, ...]]  # shared by distributions: parts that count (none: all)
-    part_owners: dict[str, str]  # distributions that are not called as their part of one
     imported_as: dict[str, str]  # distributions whose module has another name
     brought_by: dict[str, str]  # modules that some releases of another distribution have
     standard: frozenset[str]  # of Python's library, what frameworks had loaded after their import
@@ -28,7 +27,6 @@ FAMILIES = _TABLE.families
 STACK_MODULES = _TABLE.stack
 INNER_MODULES = _TABLE.inner
 NAMESPACES = _TABLE.namespaces
-PART_OWNERS = _TABLE.part_owners
 IMPORTED_AS = _TABLE.imported_as
 BROUGHT_BY = _TABLE.brought_by
 STANDARD_MODULES = _TABLE.standard

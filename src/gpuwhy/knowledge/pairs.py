@@ -19,13 +19,6 @@ STATED = tables.source(
 )
 EXACT_SINCE = "0.5.3"
 """From this jaxlib on a CUDA plugin of any other release is left aside (installs.EXACT_PLUGIN)."""
-RIVAL_PLUGINS = (
-    "and JAX takes one of them only: the other is refused at every start "
-    "(PJRT_Api already exists for cuda)"
-)
-RIVALS_TRIED = (
-    "jax 0.7.2 with jax-cuda12-plugin and jax-cuda13-plugin 0.7.2, both initialised, November 2026"
-)
 
 
 class Refusal(msgspec.Struct, frozen=True):

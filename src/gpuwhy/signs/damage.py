@@ -39,7 +39,7 @@ _CERTAIN = MISFITS | {
 _CERTAIN_PARTS = (Part.LIBRARY, Part.FIRST_MODULE, Part.PACKAGE)
 _OVERWRITTEN = (DamageKind.OTHER_SIZE, DamageKind.OTHER_HASH)
 _TWICE = (DamageKind.SECOND_METADATA, DamageKind.UNLISTED_METADATA, DamageKind.HALF_UPGRADED)
-_ELSEWHERE = (*_TWICE, DamageKind.EDITED, DamageKind.NOEXEC, DamageKind.SOURCE_GONE)
+_ELSEWHERE = (*_TWICE, DamageKind.EDITED, DamageKind.NOEXEC)
 """Said by signs of their own."""
 _MANY = 3
 _SEARCHED = ("LD_LIBRARY_PATH", "ld.so.cache")
@@ -155,15 +155,6 @@ def two_metadata_folders(case: Case) -> Finding | None:
     if any(one.kind is DamageKind.SECOND_METADATA for one in found):
         finding = strong(finding.template, *finding.evidence, **finding.values)
     return slows(finding) if any(one.stack for one in found) else noted(finding)
-
-
-def source_gone(case: Case) -> Finding | None:
-    """A project that was installed from a folder of source, which does not exist any more."""
-    every = case.facts.installs.damage.need() or ()
-    found = [one for one in every if one.kind is DamageKind.SOURCE_GONE and one.stack]
-    text = "{owner} was installed from {folder}, which does not exist any more"
-    finding = _note(text, found)
-    return proof(finding.template, *finding.evidence, **finding.values) if finding else None
 
 
 def no_interpreter(case: Case) -> Finding | None:
@@ -299,7 +290,7 @@ def all_whole(case: Case) -> Finding | None:
 
 SIGNS = (
     *rows("install.corrupted", "machine", no_interpreter, start_file_blocks, for_another_python),
-    *rows("install.corrupted", "machine", source_gone, not_as_installed, two_metadata_folders),
+    *rows("install.corrupted", "machine", not_as_installed, two_metadata_folders),
     *rows("install.corrupted", "machine", changed_since, stops_the_search, loads_a_broken_copy),
     *rows("install.corrupted", "machine", first_but_broken, driver_library, passed_over),
     Row("install.corrupted", "machine", all_whole, last=True),

@@ -177,7 +177,6 @@ def _wronged(facts: Facts, one: Conflict) -> Framework | None:
 # ---------------------------------------------------------------- env.shadowed
 
 _OWN_FOLDERS = ("script folder", "working folder")
-_WORKS_WITHOUT = ("torch",)
 _BY = {
     "script folder": "the script's folder",
     "working folder": "the working folder",
@@ -196,17 +195,15 @@ def shadowed(case: Case) -> Finding | None:
     names = [one.module for one in found[1:] if one.module != first.module]
     template = _shadow_text(first) + ("; {more} likewise" if names else "")
     evidence = dict.fromkeys(one for shadow in found[:3] for one in _shadow_evidence(shadow))
-    always = bool(first.parts) and first.via not in (*_OWN_FOLDERS, "PYTHONPATH")
     mine = first.via == "script folder" or bool(first.other_python)
-    certain = mine or facts.run.failed or always
+    certain = mine or facts.run.failed
     known = first.module in FRAMEWORK_MODULES
     harmless = isinstance(facts.run.exit, Known) and not facts.run.failed and not known
-    guess = _perhaps(first) or harmless
-    finding = (weak if guess else proof if certain else strong)(
+    finding = (weak if harmless else proof if certain else strong)(
         template, *evidence, **_shadow_values(first), more=and_more(names, 3)
     )
-    stops = not _own_module(first) and (known or first.other_python or first.parts)
-    return finding if guess or stops or first.wanted_by else slows(finding)
+    stops = not _own_module(first) and (known or first.other_python)
+    return finding if harmless or stops or first.wanted_by else slows(finding)
 
 
 def _that_matter(found: Sequence[Shadow]) -> list[Shadow]:
@@ -217,8 +214,7 @@ def _that_matter(found: Sequence[Shadow]) -> list[Shadow]:
 def borrowed(facts: Facts, path: str) -> bool:
     """Whether a file lies in a folder that comes before the environment."""
     found = value_or(facts.installs.shadows, ())
-    shadows = _that_matter(found)
-    before = [one for one in shadows if one.via not in _OWN_FOLDERS and not one.parts]
+    before = [one for one in _that_matter(found) if one.via not in _OWN_FOLDERS]
     return any(path.startswith(f"{one.path.rpartition('/')[0]}/") for one in before)
 
 
@@ -228,22 +224,15 @@ def borrowed_packages(facts: Facts) -> frozenset[str]:
     return frozenset(one.name for one in packages if borrowed(facts, one.location))
 
 
-def _shadow_order(one: Shadow) -> tuple[bool, bool, bool]:
+def _shadow_order(one: Shadow) -> tuple[bool, bool]:
     """Frameworks first, then what is known to be of another release."""
-    framework = one.module in FRAMEWORK_MODULES or bool(one.wanted_by and not one.parts)
-    return not framework, _perhaps(one), not one.version
-
-
-def _perhaps(one: Shadow) -> bool:
-    """Parts that nothing installed is known to import: only a program that does so fails."""
-    needed = one.wanted_by is not None and one.wanted_by.name not in _WORKS_WITHOUT
-    return bool(one.parts) and not needed
+    framework = one.module in FRAMEWORK_MODULES or one.wanted_by is not None
+    return not framework, not one.version
 
 
 def _own_module(one: Shadow) -> bool:
     """A compiled module of the program's own, which only another Python takes."""
-    compiled = one.path.endswith(".so") and not one.parts
-    return compiled and not one.instead and not one.standard
+    return one.path.endswith(".so") and not one.instead and not one.standard
 
 
 def _shadow_values(one: Shadow) -> dict[str, Any]:
@@ -257,21 +246,12 @@ def _shadow_values(one: Shadow) -> dict[str, Any]:
         "python": one.other_python,
         "wanted_by": str(one.wanted_by or ""),
         "wants": one.wants,
-        "parts": one.parts[:2],
         "folder": one.path.rpartition("/")[0],
     }
 
 
 def _shadow_text(one: Shadow) -> str:
     """What is imported, why it comes first, and what was meant."""
-    if one.parts:
-        kind = "a module" if one.path.endswith((".py", ".so")) else "a package"
-        brought = " ({by} puts it first)" if one.via not in _OWN_FOLDERS else ""
-        why = ", which {wanted_by} requires" if one.wanted_by else ""
-        return (
-            f"{{path}}{brought} is {kind} called {{module}}, so that Python does not find {{parts}}"
-            f"{why}"
-        )
     if _own_module(one):
         user = ", which {wanted_by} does" if one.wanted_by else ""
         made = "Python {python}" if one.other_python[:1].isdigit() else "{python}"
@@ -293,7 +273,7 @@ def _shadow_evidence(one: Shadow) -> list[Evidence]:
     made = f"made for Python {one.other_python}" if _own_module(one) else ""
     out = [saw(made or f"imported as {one.module}", Source("file", one.path))]
     if one.instead:
-        meant = one.parts[0] if one.parts else f"{one.module} {one.meant}".rstrip()
+        meant = f"{one.module} {one.meant}".rstrip()
         out.append(saw(f"meant: {meant}", Source("folder", one.instead)))
     if one.via == "PYTHONPATH":
         here = Source("env", "PYTHONPATH")
@@ -363,8 +343,6 @@ def _counts(facts: Facts, one: Contradiction, missed: Collection[str]) -> bool:
     """A missing wheel counts where its library is missed, a late import not at all."""
     if one.basis is Basis.NO_WHEEL:
         return one.name in missed
-    if one.basis is Basis.OTHER_CUDA and one.by.name == "bitsandbytes":
-        return not isinstance(gpu_present(facts), Absent)  # without a GPU it uses the CPU
     if _beyond_a_pin(one) and _imported_well(facts):
         return False
     return one.basis is not Basis.LATE
@@ -411,10 +389,6 @@ def _missed_later(facts: Facts) -> frozenset[str]:
 
 _SAYS: dict[Basis, str] = {
     Basis.OTHER_CUDA: "{by} {effect}",
-    Basis.COMPILED: "{by} was compiled for NumPy 1; {name} {installed} is installed{comma_effect}",
-    Basis.RIVAL: "{by} and {name} {installed} are installed together, {effect}",
-    Basis.GENERATED: "{by} contains code generated for {name}{wants}; {installed} is installed"
-    "{comma_effect}",
     Basis.SAME_RELEASE: "{by} was built with {name} {by_version}; {installed} is installed"
     "{comma_effect}",
     Basis.UNSTATED: "{by} needs {name}{wants}{in_brackets}; {installed} is installed",
@@ -453,21 +427,19 @@ def _certain(facts: Facts, one: Contradiction) -> bool:
         jaxlib = facts.environment.by_name.get("jaxlib")
         aside = plugin_left_aside(jaxlib.version if jaxlib else "0")
         return aside or bool(refusal(one.by.name, one.name))
-    return one.stops and one.basis is not Basis.COMPILED
+    return one.stops
 
 
 def _evidence(facts: Facts, one: Contradiction) -> list[Evidence]:
     stated = one.basis in (Basis.STATED, Basis.EXTRA)
-    words = {Basis.COMPILED: "names numpy.core, and not numpy._core"}
-    words[Basis.GENERATED] = "the generated code"
-    wants = words.get(one.basis, f"{one.name}{one.wants}" if stated else str(one.by))
+    wants = f"{one.name}{one.wants}" if stated else str(one.by)
     out = [saw(wants, Source("file", one.file))]
     if one.installed:
         out.append(saw(f"installed: {one.name} {one.installed}", facts.environment.packages))
     known = refusal(one.by.name, one.name)
     if one.source:
-        text = "one plugin at a time" if one.basis is Basis.RIVAL else f"{one.by} needs {one.name}"
-        out.append(know(f"{text}{one.wants}", Source("know", one.source)))
+        text = f"{one.by} needs {one.name}{one.wants}"
+        out.append(know(text, Source("know", one.source)))
     elif known is not None:
         out.append(table(f"{one.by} with another {one.name}: {known.effect}", known.source))
     elif one.by.name.startswith("jax-cuda") or one.name.startswith("jax-cuda"):

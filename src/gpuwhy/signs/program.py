@@ -12,7 +12,6 @@ from gpuwhy.facts.probe import Stage
 from gpuwhy.facts.run import GpuUse
 from gpuwhy.knowledge.platforms import is_visual_c
 from gpuwhy.signs.case import Case, against, proof, release, rows, weak
-from gpuwhy.signs.damage import source_gone
 from gpuwhy.signs.devices import GIB
 from gpuwhy.signs.driver_library import selected
 from gpuwhy.signs.expect import installed, offline
@@ -35,7 +34,7 @@ def nothing_of_the_stack(case: Case) -> Finding | None:
     early = run.crashed and bool(installed(facts)) and value_or(run.seconds, 0.0) < _SEEN
     if value_or(facts.installs.shadows, ()) or early or isinstance(run.wanted_gpu, Known):
         return None  # what shadows a framework keeps it from being loaded; the rest is not seen
-    if value_or(facts.installs.start, ()) or source_gone(case):
+    if value_or(facts.installs.start, ()):
         return None
     text = "none of its processes had a GPU framework loaded or a GPU open"
     seen = (saw("no framework mapped", run.frameworks), saw("no GPU opened", touched))

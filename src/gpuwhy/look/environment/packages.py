@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from gpuwhy.facts.environment import Coverage, Files, Package
+from gpuwhy.facts.environment import Files, Package
 from gpuwhy.facts.fact import Fact, Known, Unknown, absent, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.look.look import Options
@@ -16,6 +15,7 @@ from gpuwhy.machine.machine import Gathered, Machine, printable
 
 METADATA_FOLDERS = r"[^~.].*\.(dist|egg)-info$"
 _FILES = ("METADATA", "PKG-INFO", "RECORD", "WHEEL", "INSTALLER", "direct_url.json")
+"""The last one is asked for as recordings have it; nothing reads it."""
 _FOLDER = r"([A-Za-z0-9][\w.]*(?:-[A-Za-z][\w.]*)*?)-(\d[^-]*)(?:-py[\d.]+)?"
 _NAME = r"[A-Za-z0-9][\w.-]*"
 _COMPARED = 200  # files of a RECORD, where a package has two metadata folders
@@ -55,38 +55,30 @@ def packages(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Pac
             return gathered
         own = {one.name for one in found} if site.kind == "PYTHONPATH" else ()
         every = (_package(machine, site.path, one) for one in value_or(gathered, ()))
-        there = _real_first(machine, [one for one in every if one and one.name not in own])
-        found += there
+        found += _real_first(machine, [one for one in every if one and one.name not in own])
     return known(tuple(found), "folder", ", ".join(site.path for site in sites))
 
 
 def _package(machine: Machine, site: str, found: Gathered) -> Package | None:
-    location = f"{site}/{found.name}"
     stem, _, kind = found.name.rpartition(".")
-    egg = kind == "egg-info"
-    file = "PKG-INFO" if egg else "METADATA"
-    if not found.name.isascii():
-        return None  # no installer writes it
+    file = "PKG-INFO" if kind == "egg-info" else "METADATA"
     text = found.texts.get(file, found.texts.get("", ""))
     fields = _fields(printable(text))
-    named = re.fullmatch(_FOLDER, stem)
-    name, version = named.groups() if named else (_first(fields, "Name"), _first(fields, "Version"))
-    if not version or not re.fullmatch(_NAME, name):
-        return None
-    project, editable = _direct_url(printable(found.texts.get("direct_url.json", "")))
-    record = found.texts.get("RECORD")
+    said = re.fullmatch(_FOLDER, stem)
+    named = (fields.get("Name", [""])[0], fields.get("Version", [""])[0])
+    name, version = said.groups() if said else named
+    if not version or not re.fullmatch(_NAME, name) or not found.name.isascii():
+        return None  # no installer writes such a name
+    record, partly = found.texts.get("RECORD"), "RECORD" in found.partly
     return Package(
         name=normal(name),
         version=version,
-        location=location,
+        location=f"{site}/{found.name}",
         site=site,
-        files=_files(found, record),
-        requires=_requires(machine, found, location, file, fields),
-        python=_first(fields, "Requires-Python"),
+        files=Files() if record is None else Files(record, "some" if partly else "all"),
+        requires=_requires(machine, found, f"{site}/{found.name}", file, fields),
         tags=tuple(_fields(printable(found.texts.get("WHEEL", ""))).get("Tag", ())),
         installer=found.texts.get("INSTALLER", "").strip()[:40],
-        project=project,
-        editable=editable,
         recorded=record is not None or "RECORD" in (*found.unread, *found.partly),
     )
 
@@ -101,17 +93,6 @@ def _fields(text: str) -> dict[str, list[str]]:
     return out
 
 
-def _first(fields: dict[str, list[str]], name: str) -> str:
-    return fields.get(name, [""])[0]
-
-
-def _files(found: Gathered, record: str | None) -> Files:
-    if record is None:
-        return Files()
-    known: Coverage = "some" if "RECORD" in found.partly else "all"
-    return Files(record, known)
-
-
 def _requires(
     machine: Machine, found: Gathered, location: str, file: str, fields: dict[str, list[str]]
 ) -> Fact[tuple[str, ...]]:
@@ -122,10 +103,10 @@ def _requires(
         return Unknown(f"{path}: not in the recording")
     if file not in found.texts and "" not in found.texts:
         return absent("file", path)
-    asked = fields.get("Requires-Dist", [])
-    if file == "PKG-INFO" and not asked and "" not in found.texts:
-        asked = list(_egg_requires(value_or(machine.read(f"{location}/requires.txt"), "")))
-    return known(tuple(asked), "file", path)
+    lines = fields.get("Requires-Dist", [])
+    if file == "PKG-INFO" and not lines and "" not in found.texts:
+        lines = list(_egg_requires(value_or(machine.read(f"{location}/requires.txt"), "")))
+    return known(tuple(lines), "file", path)
 
 
 def _egg_requires(text: str) -> Iterator[str]:
@@ -142,22 +123,6 @@ def _egg_requires(text: str) -> Iterator[str]:
             yield f"{line}; {said}" if said else line
 
 
-def _direct_url(text: str) -> tuple[str, bool]:
-    """The folder that the installer was given for it (PEP 610), and whether it stays there."""
-    if not text:
-        return "", False
-    try:
-        said = json.loads(text)
-    except (ValueError, RecursionError):
-        return "", False
-    url, folder = (said.get("url"), said.get("dir_info")) if isinstance(said, dict) else ("", None)
-    path = url[7:].rstrip("/") if isinstance(url, str) and url.startswith("file:///") else ""
-    if "%" in path:
-        plain = re.sub(rb"%([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), path.encode())
-        path = plain.decode("utf-8", "replace")
-    return path, isinstance(folder, dict) and folder.get("editable") is True
-
-
 # ------------------------------------------------------------ two folders of one package
 
 
@@ -166,15 +131,13 @@ def _real_first(machine: Machine, found: list[Package]) -> list[Package]:
     groups: dict[str, list[Package]] = {}
     for one in found:
         groups.setdefault(one.name, []).append(one)
-    if len(groups) == len(found):
-        return found
-    best = {
-        name: max(several, key=lambda one: _presence(machine, one)).location
-        for name, several in groups.items()
-        if len(several) > 1
-    }
-    marked = [replace(o, second=best.get(o.name, o.location) != o.location) for o in found]
-    return sorted(marked, key=lambda one: one.second)
+    stale = set()
+    for several in groups.values():
+        if len(several) > 1:
+            best = max(several, key=lambda one: _presence(machine, one))
+            stale |= {one.location for one in several if one is not best}
+    marked = [replace(one, second=True) if one.location in stale else one for one in found]
+    return sorted(marked, key=lambda one: one.second) if stale else found
 
 
 def _presence(machine: Machine, one: Package) -> tuple[float, str]:

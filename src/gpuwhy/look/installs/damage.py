@@ -10,20 +10,20 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Literal
 
 from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Absent, Fact, Known, Owner, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.formats.elf import Elf
+from gpuwhy.knowledge.modules import FOUNDATION
 from gpuwhy.look.environment.packages import gpu_related
 from gpuwhy.look.environment.python import on_the_path
 from gpuwhy.look.files import gone, lines, names
 from gpuwhy.look.installs.misfits import misfits
-from gpuwhy.look.installs.requirements import asked_by_the_stack, is_optional, name_of
+from gpuwhy.look.installs.requirements import asked
 from gpuwhy.look.look import Options
-from gpuwhy.machine.machine import Changed, How, Machine, printable
+from gpuwhy.machine.machine import Changed, How, Level, Machine, printable
 
 _LIBRARY = r"(?i)\.(so(\.\d+)*|dll|pyd|dylib)$"
 _DISPENSABLE = (
@@ -44,6 +44,7 @@ _OF_DATA: dict[How, DamageKind] = {
     **dict.fromkeys(("missing", "link", "folder"), DamageKind.MISSING),
     "empty": DamageKind.EMPTY,
 }
+_UNREAD = {"denied": DamageKind.UNREADABLE, "cut": DamageKind.TRUNCATED}
 _VERSION_FILES = ("version.py", "_version.py")
 _VERSION = r"_{0,2}version_{0,2}\s*(?::\s*\w+\s*)?=\s*['\"](\d[\w.+]*)['\"]"
 _STATING = ("torch", "jax", "jaxlib", "numpy", "torchvision", "cupy")
@@ -55,29 +56,29 @@ _MOST_TOLD, _MANY = 200, 400  # damaged files: of one package, and in all
 _TABLES = 128 << 10  # bytes of tables that tools write behind a library whose headers they change
 _ROOM = 1 << 30  # bytes that are hashed after a crash
 
-Level = Literal["libraries", "files", "hashes"]
-Wrong = tuple[DamageKind, str]
-"""What is wrong with a file, and the system's or its own words."""
-
 
 def damage(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damage, ...]]:
     """Everything that is wrong with files and packages."""
     packages = facts.environment.packages.need() or ()
     check = _Check(machine, facts, options)
     found = [*_by_all_claimants(check.among, list(check.files()))]
-    for_others = {one.owner: one for one in reversed([*misfits(machine, facts, check.among)])}
-    found += [*reversed(for_others.values()), *_sources_gone(machine, facts)]
-    found += _not_run_from(machine, check.among)
+    found += misfits(machine, facts, check.among)
+    for site in dict.fromkeys(one.site for one in check.among if gpu_related(one.name)):
+        standing = machine.standing(site)
+        if isinstance(standing, Known) and not standing.value.programs:
+            found.append(Damage(site, DamageKind.NOEXEC, Part.FOLDER, Owner("")))
     if not check.windows:
         found += _broken_off(machine, facts)
-    first = {one.name: one for one in reversed(packages) if not one.second}
+    first = {one.name: one.owner for one in reversed(packages) if not one.second}
     for one in packages:
         if one.second and gpu_related(one.name) and one.version != first[one.name].version:
             kind = DamageKind.SECOND_METADATA if one.recorded else DamageKind.UNLISTED_METADATA
-            owner = first[one.name].owner
-            second = Damage(one.location, kind, Part.METADATA, owner, owner.version, one.version)
-            found.append(second)
-    return known(tuple(dict.fromkeys(found)), "package", "RECORD", check.said())
+            told = (first[one.name], first[one.name].version, one.version)
+            found.append(Damage(one.location, kind, Part.METADATA, *told))
+    said = f"{check.looked_at} files of {len(check.among)} packages"
+    if check.left_out:
+        said += f"; only libraries of {', '.join(check.left_out)}: the file system is slow"
+    return known(tuple(dict.fromkeys(found)), "package", "RECORD", said)
 
 
 def _by_all_claimants(among: Sequence[Package], found: list[Damage]) -> Iterator[Damage]:
@@ -111,14 +112,12 @@ class _Check:
     """The files of the GPU stack, of what it stands on and of what it asks for."""
 
     def __init__(self, machine: Machine, facts: Facts, options: Options) -> None:
-        from gpuwhy.knowledge.modules import FOUNDATION
-
         self.machine = machine
-        self.facts = facts
         self.options = options
         self.until = time.monotonic() + options.seconds
         self.windows = value_or(facts.system.os, "") == "windows"
-        self.asked = asked_by_the_stack(facts)
+        self.processor = value_or(facts.system.machine, "")
+        self.asked = asked(facts).owners
         every = [one for one in value_or(facts.environment.packages, ()) if not one.second]
         stack = [one for one in every if gpu_related(one.name)]
         foundation = [one for one in every if one.name in FOUNDATION]
@@ -128,86 +127,64 @@ class _Check:
         self.looked_at = 0
         self.left_out: list[str] = []
 
-    def said(self) -> str:
-        """What was looked at, and what was not."""
-        text = f"{self.looked_at} files of {len(self.among)} packages"
-        if self.left_out:
-            text += f"; only libraries of {', '.join(self.left_out)}: the file system is slow"
-        return text
-
     def files(self) -> Iterator[Damage]:
         """What is wrong file by file: with libraries, modules, data, then with programs."""
         for one in self.among:
-            found = [change for change in self._changes(one) if not self._left(one, change)]
-            found = found[:_MOST_TOLD]
-            libraries = [change for change in found if re.search(_LIBRARY, change.path)]
-            modules = [change for change in found if change.path.endswith(".py")]
-            for change in libraries:
-                if wrong := self._library(one, change):
-                    yield self.wrong(one, change.path, wrong[0], Part.LIBRARY, wrong[1], change)
-            for change in modules:
-                if kind := _PLAIN.get(change.how):
-                    yield self.wrong(one, change.path, kind, _part_of_module(one, change.path))
-            yield from self._edited(one, [c for c in modules if c.how not in _PLAIN])
-            for change in found:
-                kind = None if change in libraries + modules else _OF_DATA.get(change.how)
+            changes = [change for change in self._changes(one) if not self._is_spare(one, change)]
+            edited: list[Changed] = []
+            for change in changes[:_MOST_TOLD]:
+                kind, part, actual = _OF_DATA.get(change.how), Part.DATA, ""
+                if re.search(_LIBRARY, change.path):
+                    part = Part.LIBRARY
+                    kind, actual = self._library(one, change) or (None, "")
+                elif change.path.endswith(".py"):
+                    kind, part = _PLAIN.get(change.how), _part_of_module(one, change.path)
+                    edited += [] if kind else [change]
                 if kind:
-                    yield self.wrong(one, change.path, kind, Part.DATA)
-            yield from self._first_modules(one, {change.path for change in found})
+                    yield self._wrong(one, change, kind, part, actual)
+            yield from self._edited(one, edited)
+            yield from self._first_modules(one, {change.path for change in changes})
             yield from self._programs(one)
         yield from self._hashed()
 
-    def wrong(
-        self,
-        one: Package,
-        path: str,
-        kind: DamageKind,
-        part: Part,
-        actual: str = "",
-        change: Changed | None = None,
+    def _wrong(
+        self, one: Package, change: Changed, kind: DamageKind, part: Part, actual: str = ""
     ) -> Damage:
-        """One damage of a package."""
+        sized = part is Part.LIBRARY
         return Damage(
-            path=printable(f"{one.site}/{path}"),
+            path=printable(f"{one.site}/{change.path}"),
             kind=kind,
             part=part,
             owner=one.owner,
             actual=actual,
-            size=change.size if change else -1,
-            recorded_size=change.recorded if change else -1,
+            size=change.size if sized else -1,
+            recorded_size=change.recorded if sized else -1,
             stack=gpu_related(one.name) or one.name in self.asked,
         )
 
-    # -------------------------------------------------------- what changed
-
-    def _changes(self, one: Package) -> tuple[Changed, ...]:
+    def _changes(self, one: Package) -> Iterator[Changed]:
+        """What is not as a RECORD says; every folder is listed of small packages alone."""
         listed, module = one.name.replace("-", "_"), _first_module(one)
         renamed = self.windows and module == "tensorflow" != listed
         if not one.recorded or (renamed and gone(self.machine, f"{one.site}/{listed}")):
-            return ()  # published wheels for Windows list tensorflow_gpu for each `tensorflow`
-        level = self._level(one)
-        found = self.machine.changes(f"{one.location}/RECORD", level)
-        if not isinstance(found, Known):
-            return ()
-        self.looked_at += found.value.looked_at
-        main = gpu_related(one.name) and one.name not in self.left_out
-        more = self._top_modules(one) if level == "libraries" and main else ()
-        return (*found.value.rows, *more)
-
-    def _level(self, one: Package) -> Level:
-        """How much of a package is looked at; every folder is listed of small ones alone."""
-        if self.options.files == "all":
-            return "hashes"
-        if time.monotonic() > self.until:
-            self.left_out.append(one.name)
-            return "libraries"
-        most = _MOST_LISTED if gpu_related(one.name) else _FEW_LISTED
-        return "files" if len(one.files) <= most else "libraries"
+            return  # published wheels for Windows list tensorflow_gpu for each `tensorflow`
+        main = gpu_related(one.name)
+        late = self.options.files != "all" and time.monotonic() > self.until
+        few = len(one.files) <= (_MOST_LISTED if main else _FEW_LISTED)
+        level: Level = "files" if few and not late else "libraries"
+        level = "hashes" if self.options.files == "all" else level
+        self.left_out += [one.name] if late else []
+        changes = self.machine.changes(f"{one.location}/RECORD", level)
+        if isinstance(changes, Known):
+            self.looked_at += changes.value.looked_at
+            yield from changes.value.rows
+            if level == "libraries" and main and not late and one.files.known == "all":
+                yield from self._top_modules(one)
 
     def _top_modules(self, one: Package) -> Iterator[Changed]:
         """The modules of a large package that are missing, down to three folders."""
         held: dict[str, set[str] | None] = {}
-        for path in one.files.modules(3) if one.files.known == "all" else ():
+        for path in one.files.modules(3):
             folder, _, name = path.rpartition("/")
             if folder.startswith((".", "/", '"')):
                 continue
@@ -219,7 +196,7 @@ class _Check:
             if there is not None and name not in there and f"{name}c" not in there:
                 yield Changed(path, "missing")
 
-    def _left(self, one: Package, change: Changed) -> bool:
+    def _is_spare(self, one: Package, change: Changed) -> bool:
         """Files that nobody misses, and modules that another place of the path has."""
         if re.search(_DISPENSABLE, change.path):
             return True
@@ -233,10 +210,8 @@ class _Check:
         nothing = row is not None and row.size == 0  # an empty __init__.py
         return nothing or self.elsewhere[key]
 
-    # -------------------------------------------------------- libraries
-
-    def _library(self, one: Package, change: Changed) -> Wrong | None:
-        """What is wrong with a library; None where a tool only rewrote it."""
+    def _library(self, one: Package, change: Changed) -> tuple[DamageKind, str] | None:
+        """What is wrong with a library, and in what words; None where a tool only rewrote it."""
         path = f"{one.site}/{change.path}"
         if change.how == "folder":
             return DamageKind.NOT_A_LIBRARY, ""
@@ -247,17 +222,19 @@ class _Check:
         if change.how == "longer" or isinstance(read, Absent):
             return None
         if isinstance(read, Unknown):
-            kinds = {"denied": DamageKind.UNREADABLE, "cut": DamageKind.TRUNCATED}
-            return kinds.get(read.kind, DamageKind.NOT_A_LIBRARY), ""
+            return _UNREAD.get(read.kind, DamageKind.NOT_A_LIBRARY), ""
         if read.value.extent > change.size >= 0:
             return DamageKind.TRUNCATED, f"its headers say {read.value.extent} bytes"
-        if isinstance(read.value, Elf) and (refused := self._refused(read.value)):
+        elf = read.value if isinstance(read.value, Elf) else None
+        if elf and (refused := self._refused(elf)):
             return DamageKind.NOT_LOADABLE, refused
         if change.how == "zeros":
             return DamageKind.ZEROS, ""
         if change.how == "size":
-            last = read.value.last if isinstance(read.value, Elf) else 0
-            return None if _rewritten(change, last) else (DamageKind.OTHER_SIZE, "")
+            near = change.recorded - min(_TABLES, change.recorded // 4)
+            grown = change.size > change.recorded and elf is not None
+            tool = grown and elf and near <= elf.last <= change.recorded + 4096
+            return None if tool else (DamageKind.OTHER_SIZE, "")
         hashed = self.windows or self.options.files == "all"
         return (DamageKind.OTHER_HASH, "") if hashed else None
 
@@ -265,7 +242,7 @@ class _Check:
         """Why the loader does not take a library; "" where it does."""
         if not all(re.fullmatch(r"[\w.+@-]+", name) for name in elf.needed):
             return "its table of names is scrambled"
-        here = value_or(self.facts.system.machine, "")
+        here = self.processor
         foreign = here and (elf.machine != here or (elf.bits == 32 and here.endswith("64")))
         return elf.refused or (f"{elf.machine}, {elf.bits} bits" if foreign else "")
 
@@ -284,9 +261,8 @@ class _Check:
             if named or room > 0:
                 digest = self.machine.sha256(f"{one.site}/{row.path}")
                 if value_or(digest, row.sha256) != row.sha256:
-                    yield self.wrong(one, row.path, DamageKind.OTHER_HASH, Part.LIBRARY)
-
-    # -------------------------------------------------------- modules and programs
+                    changed = Changed(row.path, "hash")
+                    yield self._wrong(one, changed, DamageKind.OTHER_HASH, Part.LIBRARY)
 
     def _edited(self, one: Package, edited: Sequence[Changed]) -> Iterator[Damage]:
         """Modules with other contents: of another release, not compiling, or edited."""
@@ -306,8 +282,7 @@ class _Check:
             wrong = broken.get(f"{one.site}/{change.path}", "")
             if wrong or self.options.files == "all":  # people patch modules, and all is well
                 kind = DamageKind.NOT_COMPILING if wrong else DamageKind.EDITED
-                part = _part_of_module(one, change.path)
-                yield self.wrong(one, change.path, kind, part, wrong)
+                yield self._wrong(one, change, kind, _part_of_module(one, change.path), wrong)
 
     def _first_modules(self, one: Package, told: set[str]) -> Iterator[Damage]:
         """The modules that an import reads first, where they have become empty or another size."""
@@ -317,61 +292,32 @@ class _Check:
             if row is None or row.size <= 0 or row.path in told:
                 continue
             stat = self.machine.stat(f"{one.site}/{row.path}")
-            if isinstance(stat, Known) and not stat.value.size:
-                yield self.wrong(one, row.path, DamageKind.EMPTY, Part.FIRST_MODULE)
-            elif isinstance(stat, Known) and stat.value.size != row.size:
-                edited.append(Changed(row.path, "size", stat.value.size, row.size))
-            elif isinstance(stat, Absent) and one.files.known == "some":  # in a recording
-                yield self.wrong(one, row.path, DamageKind.MISSING, Part.FIRST_MODULE)
+            size = stat.value.size if isinstance(stat, Known) else -1
+            change = Changed(row.path, "size", size, row.size)
+            lost = isinstance(stat, Absent) and one.files.known == "some"  # in a recording
+            if lost or size == 0:
+                kind = DamageKind.MISSING if lost else DamageKind.EMPTY
+                yield self._wrong(one, change, kind, Part.FIRST_MODULE)
+            elif size not in (-1, row.size):
+                edited.append(change)
         yield from self._edited(one, edited)
 
     def _programs(self, one: Package) -> Iterator[Damage]:
         """Programs in a package's own folder bin, which it starts."""
-        if not gpu_related(one.name) or self.windows:
-            return
-        for row in one.files.ending("/bin/"):
+        for row in one.files.ending("/bin/") if gpu_related(one.name) and not self.windows else ():
             path = f"{one.site}/{row.path}"
             stat = self.machine.stat(path) if re.fullmatch(_PROGRAM, row.path) else None
             if not isinstance(stat, Known) or stat.value.kind != "file" or "x" in stat.value.mode:
                 continue
             if path.endswith("bin/ptxas") or isinstance(self.machine.elf(path), Known):
-                kind, part = DamageKind.NOT_EXECUTABLE, Part.PROGRAM
-                yield self.wrong(one, row.path, kind, part, stat.value.mode)
+                change, mode = Changed(row.path, "denied"), stat.value.mode
+                yield self._wrong(one, change, DamageKind.NOT_EXECUTABLE, Part.PROGRAM, mode)
 
 
 def _part_of_module(one: Package, path: str) -> Part:
     first = _first_module(one)
     early = bool(first) and path in {f"{first}/{name}.py" for name in _FIRST}
     return Part.FIRST_MODULE if early else Part.MODULE
-
-
-def _rewritten(change: Changed, last: int) -> bool:
-    """Whether a tool changed its headers, so that it grew by a segment at its end."""
-    near = min(_TABLES, change.recorded // 4)
-    grown = change.size > change.recorded
-    return grown and change.recorded - near <= last <= change.recorded + 4096
-
-
-# ------------------------------------------------------------ whole packages
-
-
-def _not_run_from(machine: Machine, among: Sequence[Package]) -> Iterator[Damage]:
-    """Folders of packages from which nothing may be run."""
-    for site in dict.fromkeys(one.site for one in among if gpu_related(one.name)):
-        standing = machine.standing(site)
-        if isinstance(standing, Known) and not standing.value.programs:
-            yield Damage(site, DamageKind.NOEXEC, Part.FOLDER, Owner(""))
-
-
-def _sources_gone(machine: Machine, facts: Facts) -> Iterator[Damage]:
-    """Each editable project whose folder is gone."""
-    asked = asked_by_the_stack(facts)
-    for one in value_or(facts.environment.packages, ()):
-        if one.editable and one.project and gone(machine, one.project):
-            needs = (name_of(line) for line in value_or(one.requires, ()) if not is_optional(line))
-            stack = gpu_related(one.name) or one.name in asked or any(map(gpu_related, needs))
-            kind, part = DamageKind.SOURCE_GONE, Part.PACKAGE
-            yield Damage(one.location, kind, part, one.owner, one.project, stack=stack)
 
 
 # ------------------------------------------------------------ installations that were cut short

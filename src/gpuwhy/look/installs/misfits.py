@@ -62,65 +62,32 @@ class Here(NamedTuple):
         expected, actual = f"3.{self.minor}{self.threads}", f"3.{minor}{threads}"
         return Misfit(DamageKind.WRONG_PYTHON, expected, actual)
 
+    def name(self, tag: re.Match[str]) -> Misfit | None:
+        """In which respect a module's name is not one that this Python looks for."""
+        minor, flags, processor, libc, mac = tag.groups()
+        if mac:
+            return Misfit(DamageKind.WRONG_SYSTEM, "Linux", "macOS")
+        return self.place(processor, libc) or self.python(minor, "t" if "t" in flags else "")
 
-def misfits(machine: Machine, facts: Facts, among: Iterable[Package]) -> Iterator[Damage]:
-    """Of each package that fits in no respect, one library."""
-    here = _python_here(machine, facts)
-    for one in among if here else ():
-        if here and (found := _misfit(machine, here, one)):
-            path, wrong = found
-            yield Damage(path, wrong.kind, Part.PACKAGE, one.owner, wrong.expected, wrong.actual)
-
-
-def _python_here(machine: Machine, facts: Facts) -> Here | None:
-    """What the environment's Python is; None where no name of a module tells anything."""
-    one = value_or(facts.environment.python, None)
-    version = numbers(one.version) if one else ()
-    linux = value_or(facts.system.os, "linux") == "linux"
-    if not one or not linux or version[:1] != (3,) or len(version) < 2 or "pypy" in one.path:
-        return None
-    free = f"/python{major_minor(one.version)}t/"
-    sites = value_or(facts.environment.sites, ())
-    threads = "t" if any(free in f"{site.path}/" for site in sites) else ""
-    elf = machine.elf(real(machine, one.path))
-    loader = elf.value.interpreter if isinstance(elf, Known) else ""
-    libc = "musl" if "ld-musl" in loader else "gnu" if "ld-linux" in loader else ""
-    return Here(version[1], threads, one.machine, libc)
-
-
-def _misfit(machine: Machine, here: Here, one: Package) -> tuple[str, Misfit] | None:
-    by_tags = _worst([_of_tag(here, tag) for tag in one.tags])
-    if one.tags and by_tags is None:
-        return None
-    listed = (row.path for row in one.files.ending(".so") if re.search(r"\.so[.\d]*$", row.path))
-    paths = [f"{one.site}/{path}" for path in listed if not path.startswith(("/", ".."))]
-    named = {path: tag for path in paths if (tag := re.search(_NAME_TAG, path))}
-    by_names = _worst([_of_name(here, tag) for tag in named.values()])
-    if by_names:
-        return next(path for path in named if _of_name(here, named[path]) == by_names), by_names
-    if not paths:
-        system = by_tags is not None and by_tags.kind is DamageKind.WRONG_SYSTEM
-        return (f"{one.location}/WHEEL", by_tags) if by_tags and system else None
-    elves = [machine.elf(path) for path in paths[:_FEW]]
-    if by_tags is None:  # some packages have libraries for two machines on purpose
-        found = {elf.value.machine for elf in elves if isinstance(elf, Known)}
-        other = found and here.machine and here.machine not in found
-        wrong = Misfit(DamageKind.WRONG_MACHINE, here.machine, min(found)) if other else None
-        return (paths[0], wrong) if wrong else None
-    if by_tags.kind is DamageKind.WRONG_LIBC:  # musl's Pythons wrote -gnu for long
-        needed = [name for elf in elves if isinstance(elf, Known) for name in elf.value.needed]
-        confirmed = any(name.startswith("libc.musl") for name in needed)
-    elif named:
-        return None  # the modules' own names say more than the wheel
-    elif by_tags.kind is DamageKind.WRONG_PYTHON:
-        plain = (".abi3." in path or path.rpartition("/")[2].startswith("lib") for path in paths)
-        confirmed = not all(plain)
-    elif isinstance(elf := elves[0], Known):
-        confirmed = elf.value.machine != here.machine and by_tags.kind is DamageKind.WRONG_MACHINE
-    else:
-        foreign = isinstance(elf, Unknown) and elf.kind == "foreign"
-        confirmed = foreign and by_tags.kind is DamageKind.WRONG_SYSTEM
-    return (paths[0], by_tags) if confirmed else None
+    def tag(self, tag: str) -> Misfit | None:
+        """In which respect a wheel's tag does not fit; None where one of its combinations does."""
+        if tag.count("-") != 2:
+            return None
+        pythons, abis, platforms = (part.split(".") for part in tag.split("-"))
+        places: list[Misfit | None] = []
+        for platform in platforms:
+            system = next((n for start, n in _SYSTEMS.items() if platform.startswith(start)), "")
+            linux = re.fullmatch(_LINUX, platform)
+            wrong = Misfit(DamageKind.WRONG_SYSTEM, "Linux", system) if system else None
+            if linux:
+                wrong = self.place(linux[2], "musl" if linux[1] == "musl" else "gnu")
+            places.append(wrong)
+        pairs: list[Misfit | None] = []
+        for minor, abi in ((one.removeprefix("cp3"), abi) for one in pythons for abi in abis):
+            stable = abi == "abi3" and minor.isdecimal() and int(minor) <= self.minor
+            plain = not minor.isdecimal() or (stable and not self.threads)
+            pairs.append(None if plain else self.python(minor, "t" if abi.endswith("t") else ""))
+        return _worst(places) or _worst(pairs)
 
 
 def _worst(judged: list[Misfit | None]) -> Misfit | None:
@@ -131,34 +98,60 @@ def _worst(judged: list[Misfit | None]) -> Misfit | None:
     return min(wrong, key=lambda one: _ORDER.index(one.kind))
 
 
-def _of_name(here: Here, tag: re.Match[str]) -> Misfit | None:
-    """In which respect a module's name is not one that this Python looks for."""
-    minor, flags, processor, libc, mac = tag.groups()
-    if mac:
-        return Misfit(DamageKind.WRONG_SYSTEM, "Linux", "macOS")
-    return here.place(processor, libc) or here.python(minor, "t" if "t" in flags else "")
+def misfits(machine: Machine, facts: Facts, among: Iterable[Package]) -> Iterator[Damage]:
+    """Of each package that fits in no respect, one library."""
+    python = value_or(facts.environment.python, None)
+    version = numbers(python.version) if python else ()
+    linux = value_or(facts.system.os, "linux") == "linux"
+    if not python or not linux or version[:1] != (3,) or len(version) < 2 or "pypy" in python.path:
+        return  # no name of a module tells anything
+    free = f"/python{major_minor(python.version)}t/"
+    sites = value_or(facts.environment.sites, ())
+    threads = "t" if any(free in f"{site.path}/" for site in sites) else ""
+    elf = machine.elf(real(machine, python.path))
+    loader = elf.value.interpreter if isinstance(elf, Known) else ""
+    libc = "musl" if "ld-musl" in loader else "gnu" if "ld-linux" in loader else ""
+    here = Here(version[1], threads, python.machine, libc)
+    for one in among:
+        by_tags = _worst([here.tag(tag) for tag in one.tags])
+        if one.tags and by_tags is None:
+            continue
+        rows = (row.path for row in one.files.ending(".so") if re.search(r"\.so[.\d]*$", row.path))
+        paths = [f"{one.site}/{path}" for path in rows if not path.startswith(("/", ".."))]
+        found = _misfit(machine, here, paths, by_tags)
+        if found is None and not paths and by_tags and by_tags.kind is DamageKind.WRONG_SYSTEM:
+            found = f"{one.location}/WHEEL", by_tags
+        if found:
+            path, wrong = found
+            yield Damage(path, wrong.kind, Part.PACKAGE, one.owner, wrong.expected, wrong.actual)
 
 
-def _of_tag(here: Here, tag: str) -> Misfit | None:
-    """In which respect a wheel's tag does not fit; None where one of its combinations does."""
-    if tag.count("-") != 2:
+def _misfit(
+    machine: Machine, here: Here, paths: list[str], by_tags: Misfit | None
+) -> tuple[str, Misfit] | None:
+    """What its libraries say: their names first, which know more than the wheel; then headers."""
+    named = {path: here.name(tag) for path in paths if (tag := re.search(_NAME_TAG, path))}
+    if by_names := _worst([*named.values()]):
+        return next(path for path, wrong in named.items() if wrong == by_names), by_names
+    elves = [machine.elf(path) for path in paths[:_FEW]]
+    found = [elf.value for elf in elves if isinstance(elf, Known)]
+    if not paths:
         return None
-    pythons, abis, platforms = (part.split(".") for part in tag.split("-"))
-    pairs = [_of_pair(here, python, abi) for python in pythons for abi in abis]
-    return _worst([_of_place(here, place) for place in platforms]) or _worst(pairs)
-
-
-def _of_pair(here: Here, python: str, abi: str) -> Misfit | None:
-    minor = python.removeprefix("cp3")
-    if not python.startswith("cp3") or not minor.isdecimal():
-        return None
-    stable = abi == "abi3" and int(minor) <= here.minor and not here.threads
-    return None if stable else here.python(minor, "t" if abi.endswith("t") else "")
-
-
-def _of_place(here: Here, place: str) -> Misfit | None:
-    for start, name in _SYSTEMS.items():
-        if place.startswith(start):
-            return Misfit(DamageKind.WRONG_SYSTEM, "Linux", name)
-    linux = re.fullmatch(_LINUX, place)
-    return here.place(linux[2], "musl" if linux[1] == "musl" else "gnu") if linux else None
+    if by_tags is None:  # some packages have libraries for two machines on purpose
+        machines = {elf.machine for elf in found}
+        other = machines and here.machine and here.machine not in machines
+        by_tags = Misfit(DamageKind.WRONG_MACHINE, here.machine, min(machines)) if other else None
+        return (paths[0], by_tags) if by_tags else None
+    libraries = (".abi3." in path or path.rpartition("/")[2].startswith("lib") for path in paths)
+    first = elves[0]
+    confirmed = {
+        DamageKind.WRONG_LIBC: any(n.startswith("libc.musl") for e in found for n in e.needed),
+        DamageKind.WRONG_PYTHON: not named and not all(libraries),
+        DamageKind.WRONG_MACHINE: not named
+        and isinstance(first, Known)
+        and first.value.machine != here.machine,
+        DamageKind.WRONG_SYSTEM: not named
+        and isinstance(first, Unknown)
+        and first.kind == "foreign",
+    }
+    return (paths[0], by_tags) if confirmed[by_tags.kind] else None

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Owner, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.version import major_minor, numbers
@@ -107,7 +106,46 @@ def _meets(left: tuple[int, ...], sign: str, right: tuple[int, ...], wild: str |
     return signs.get(sign, not low and not equal)
 
 
-def markers(facts: Facts) -> dict[str, str]:
+# ------------------------------------------------------------ the closure of the GPU stack
+
+
+class Asked(NamedTuple):
+    """What the GPU stack requires: of each package the lines, and what markers are judged by."""
+
+    lines: dict[str, tuple[str, ...]]
+    markers: Mapping[str, str]
+    owners: Mapping[str, Owner]  # required without a condition: who asks first
+    unseen: Unknown | None = None  # metadata that could not be read
+
+
+def asked(facts: Facts) -> Asked:
+    """The requirements of the GPU stack, its neighbours, and of all that these need."""
+    from gpuwhy.knowledge.pairs import is_neighbour
+
+    installed = facts.environment.by_name
+    waiting = [
+        name
+        for name in installed
+        if (gpu_related(name) or is_neighbour(name)) and not name.startswith("nvidia-")
+    ]
+    found: dict[str, tuple[str, ...]] = {}
+    owners: dict[str, Owner] = {}
+    while waiting and len(found) < _MOST:
+        name = waiting.pop(0)
+        if name in found:
+            continue
+        requires = installed[name].requires
+        if isinstance(requires, Unknown):
+            return Asked({}, {}, {}, requires)
+        found[name] = value_or(requires, ())
+        for need in (name_of(line) for line in found[name] if not is_optional(line)):
+            owners.setdefault(need, installed[name].owner)
+            if need in installed and not need.startswith("nvidia-"):
+                waiting.append(need)
+    return Asked(found, _markers(facts), owners)
+
+
+def _markers(facts: Facts) -> dict[str, str]:
     """The environment's own answers to markers, as far as they decide."""
     python = value_or(facts.environment.python, None)
     version, machine = (python.version, python.machine) if python else ("3.12.0", "")
@@ -122,60 +160,16 @@ def markers(facts: Facts) -> dict[str, str]:
         "os_name": "nt" if windows else "posix",
         "implementation_name": "cpython",
         "platform_python_implementation": "CPython",
-        "platform_release": "",
-        "platform_version": "",
+        **dict.fromkeys(("platform_release", "platform_version", "extra"), ""),
         "implementation_version": version,
-        "extra": "",
     }
 
 
-# ------------------------------------------------------------ the closure of the GPU stack
-
-Lines = dict[str, tuple[str, ...]]
-
-
-def _counts(name: str) -> bool:
-    """Whether what a package asks for counts: the GPU stack, and what people run on it."""
-    from gpuwhy.knowledge.pairs import is_neighbour
-
-    related = gpu_related(name) or is_neighbour(name)
-    return related and not name.startswith("nvidia-")
-
-
-def asked(installed: Mapping[str, Package]) -> tuple[Lines, Unknown | None]:
-    """The requirements of the GPU stack, its neighbours, and of all that these need."""
-    waiting = [name for name in installed if _counts(name)]
-    found: Lines = {}
-    while waiting and len(found) < _MOST:
-        name = waiting.pop(0)
-        if name in found:
-            continue
-        requires = installed[name].requires
-        if isinstance(requires, Unknown):
-            return {}, requires
-        found[name] = value_or(requires, ())
-        needs = (name_of(line) for line in found[name] if not is_optional(line))
-        waiting += [one for one in needs if one in installed and not one.startswith("nvidia-")]
-    return found, None
-
-
-def asked_by_the_stack(facts: Facts) -> dict[str, Owner]:
-    """Every package that the GPU stack asks for without a condition, and who asks first."""
-    installed = facts.environment.by_name
-    out: dict[str, Owner] = {}
-    for by, lines in asked(installed)[0].items():
-        for line in lines:
-            if not is_optional(line):
-                out.setdefault(name_of(line), installed[by].owner)
-    return out
-
-
-def refused_by_the_stack(facts: Facts, name: str, version: str) -> tuple[Owner, str] | None:
+def refused(stack: Asked, name: str, version: str) -> tuple[str, str] | None:
     """Who in the GPU stack states a range that a release is not in, and the range."""
-    installed, environment = facts.environment.by_name, markers(facts)
-    for by, lines in asked(installed)[0].items():
-        said = [wish(line, environment) for line in lines if name_of(line) == name]
+    for by, lines in stack.lines.items():
+        said = [wish(line, stack.markers) for line in lines if name_of(line) == name]
         ranges = [one.range for one in said if one]
         if ranges and not any(allows(one, version) for one in ranges):
-            return installed[by].owner, ranges[0]
+            return by, ranges[0]
     return None

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from gpuwhy.facts.environment import Exported, Python
-from gpuwhy.facts.fact import Fact, Known, Source, absent, known, value_or
+from gpuwhy.facts.fact import Fact, absent, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Start, StartFile, StartProblem
 from gpuwhy.facts.version import major_minor
@@ -43,34 +43,20 @@ def start_files(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[
         if site.kind != "PYTHONPATH":
             match = rf".*\.pth$|{match}"
         for name in names(machine, site.path, match)[:_MOST]:
-            key = name if name.endswith(".py") else f"{site.path}/{name}"
-            one = None if key in found else _start_file(machine, facts, site.path, name)
-            if one:
-                found[key] = one
+            plain, file = name.endswith(".py"), f"{site.path}/{name}"
+            code = printable(text(machine, file)).splitlines()
+            if not plain:
+                code = [line for line in code if re.match(r"import[ \t]", line)]
+            sets: dict[str, str] = {}
+            for said in filter(None, (re.match(_SET, line) for line in code)):
+                if not said["default"] or said["name"] not in sets:
+                    sets[said["name"]] = said["value"]
+            blocks = dict.fromkeys(one for line in code for one in re.findall(_BLOCKED, line))
+            shown = tuple(pair for pair in sets.items() if not re.search(_SECRET, pair[0]))
+            if plain or code:  # of two sitecustomize.py the first one is run
+                one = StartFile(printable(file), shown, tuple(blocks))
+                found.setdefault(name if plain else file, one)
     return known(tuple(found.values()), "folder", ", ".join(site.path for site in ordered))
-
-
-def _start_file(machine: Machine, facts: Facts, folder: str, name: str) -> StartFile | None:
-    every = tuple(printable(text(machine, f"{folder}/{name}")).splitlines())
-    code = tuple(line for line in every if re.match(r"import[ \t]", line))
-    plain = name.endswith(".py")
-    if not plain and not code:
-        return None
-    packages = value_or(facts.environment.packages, ())
-    owners = (one.owner for one in packages if one.site == folder and one.files.find(name))
-    shown = every if plain else code
-    found: dict[str, str] = {}
-    for said in filter(None, (re.match(_SET, line) for line in shown)):
-        if not said["default"]:
-            found[said["name"]] = said["value"]
-        found.setdefault(said["name"], said["value"])
-    return StartFile(
-        path=printable(f"{folder}/{name}"),
-        owner=next(owners, None),
-        code=() if plain else tuple(line[:400] for line in code),
-        sets=tuple(pair for pair in found.items() if not re.search(_SECRET, pair[0])),
-        blocks=tuple(dict.fromkeys(one for line in shown for one in re.findall(_BLOCKED, line))),
-    )
 
 
 # ------------------------------------------------------------ whether Python starts
@@ -90,43 +76,34 @@ def start(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Start,
     python = facts.environment.python.need()
     if python is None or python.gone:
         return absent("env", "PATH", "no Python that could be started")
-    found = [*_no_config(machine, facts, python), *_other_python(machine, facts, python)]
-    found += _variables(machine, python)
-    return known(tuple(found), "file", python.path, "by its files and variables")
+    found = tuple(_problems(machine, facts, python))
+    return known(found, "file", python.path, "by its files and variables")
 
 
-def _no_config(machine: Machine, facts: Facts, python: Python) -> Iterator[Start]:
-    """Frameworks beside a Python that does not look there: an environment without pyvenv.cfg."""
-    above = python.path.rpartition("/bin/")[0]
-    own = f"{above}/lib/python{major_minor(python.version)}/site-packages"
+def _problems(machine: Machine, facts: Facts, python: Python) -> Iterator[Start]:
+    """No pyvenv.cfg any more, another Python behind the link, variables that it refuses."""
+    above, release = python.path.rpartition("/bin/")[0], major_minor(python.version)
+    own = f"{above}/lib/python{release}/site-packages"
     searched = {real(machine, site.path) for site in value_or(facts.environment.sites, ())}
-    if not above or python.kind == "conda" or real(machine, own) in searched:
-        return
-    lost = tuple(one for one in names(machine, own, FRAMEWORK_FOLDERS) if one != "nvidia")
-    if lost:
-        yield Start(StartProblem.NO_CONFIG, path=own, version=python.version, lost=lost)
-
-
-def _other_python(machine: Machine, facts: Facts, python: Python) -> Iterator[Start]:
-    """A link to another release than the packages are for: the system's Python was upgraded."""
+    if above and python.kind != "conda" and real(machine, own) not in searched:
+        lost = tuple(one for one in names(machine, own, FRAMEWORK_FOLDERS) if one != "nvidia")
+        if lost:
+            kind = StartProblem.NO_CONFIG
+            yield Start(kind, path=own, version=python.version, lost=lost)
     said = re.search(r"/python(\d+\.\d+)t?$", value_or(machine.real(python.path), ""))
     config = text(machine, f"{python.prefix}/pyvenv.cfg")
     said = said or re.search(r"(?m)^version(?:_info)?\s*=\s*(\d+\.\d+)", config)
-    if said and said[1] != major_minor(python.version):
+    if said and said[1] != release:  # the system's Python was upgraded
         modules = {one.path.rpartition("/")[2] for one in value_or(facts.frameworks.installed, ())}
         lost = tuple(sorted(name for name in modules if name.isidentifier()))
         yield Start(StartProblem.OTHER_PYTHON, path=python.path, version=said[1], lost=lost)
-
-
-def _variables(machine: Machine, python: Python) -> Iterator[Start]:
-    """Variables with which Python ends before its first line, or looks for itself elsewhere."""
     variables = environ(machine)
     for name, taken in _TAKEN.items():
         value = variables.get(name, "")
         if value and not re.fullmatch(taken, value):
             yield Start(StartProblem.VARIABLE, variable=name, value=value)
     home = variables.get("PYTHONHOME", "").split(":")[0].rstrip("/")
-    lib = f"{home}/lib/python{major_minor(python.version)}"
+    lib = f"{home}/lib/python{release}"
     if home and not any(exists(machine, f"{lib}/{one}") for one in ("encodings", "os.py")):
         yield Start(StartProblem.VARIABLE, path=home, variable="PYTHONHOME", value=home)
 
@@ -153,29 +130,22 @@ def activation(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[E
     python = facts.environment.python.need()
     if python is None:
         return absent("env", "PATH", "no Python")
-    files = [
-        file
-        for folder, match, kinds in _ACTIVATION
-        if python.kind in kinds
-        for file in sorted(paths(machine, f"{python.prefix}/{folder}", match))
-    ]
-    found = [one for file in files for one in _exports(machine, file)]
+    found = []
+    for folder, match, kinds in _ACTIVATION if python.kind in ("venv", "conda") else ():
+        listed = paths(machine, f"{python.prefix}/{folder}", match) if python.kind in kinds else []
+        for file in sorted(listed):
+            sets: dict[str, str] = {}  # each with the value that is set last
+            kept = file.endswith("/state")
+            for line in lines(machine, file, '": "' if kept else "="):
+                first = re.match(_EXPORT, line)
+                for said in re.finditer(_KEPT, line) if kept else filter(None, [first]):
+                    sets[said["name"]] = printable(said["value"])
+            for name, value in sets.items():
+                if not re.fullmatch(_STOCK, name) and not re.search(_SECRET, name):
+                    found.append(Exported(name, file, value))
     if not found:
-        return absent("file", files[0] if files else "activate", "nothing of its own")
-    return Known(tuple(found), Source("file", found[0].file))
-
-
-def _exports(machine: Machine, file: str) -> Iterator[Exported]:
-    """Each variable once, with the value that is set last."""
-    found: dict[str, str] = {}
-    kept = file.endswith("/state")
-    for line in lines(machine, file, '": "' if kept else "="):
-        first = re.match(_EXPORT, line)
-        for said in re.finditer(_KEPT, line) if kept else filter(None, [first]):
-            found[said["name"]] = printable(said["value"])
-    for name, value in found.items():
-        if not re.fullmatch(_STOCK, name) and not re.search(_SECRET, name):
-            yield Exported(name, file, value)
+        return absent("file", f"{python.prefix}/bin/activate", "nothing of its own")
+    return known(tuple(found), "file", found[0].file)
 
 
 def presets(machine: Machine, facts: Facts) -> Mapping[str, tuple[str, str]]:
