@@ -271,16 +271,6 @@ def _other_pid(names: Names) -> str:
     return str(rows[0].pid) if rows else names.get("process")
 
 
-def _other_program(names: Names) -> str:
-    rows = sorted(names.around.log.case.processes, key=lambda one: -one.memory)
-    return rows[0].name.rpartition("/")[2] if rows else ""
-
-
-def _other_memory(names: Names) -> str:
-    rows = sorted(names.around.log.case.processes, key=lambda one: -one.memory)
-    return size(rows[0].memory) if rows else ""
-
-
 def _figure(key: str) -> Callable[[Names], str]:
     def of(names: Names) -> str:
         figures = names.around.log.case.memory
@@ -444,20 +434,10 @@ def _wsl_one(names: Names) -> str:
     return "yes" if wsl is not None and wsl.value == 1 else ""
 
 
-def _smi_works(names: Names) -> str:
-    """Whether the text shows that nvidia-smi answers."""
-    case = names.around.log.case
-    return "yes" if case.driver_version and (case.gpus or case.processes) else ""
-
-
 def _amd_only(names: Names) -> str:
     """Whether the text names an AMD card and none of NVIDIA."""
     around = names.around
     return "yes" if not around.log.case.gpus and _AMD.search(around.log.excerpt) else ""
-
-
-def _in_container(names: Names) -> str:
-    return "yes" if names.around.place.container else ""
 
 
 def _major(key: str) -> Callable[[Names], str]:
@@ -506,10 +486,7 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "script": _script,
     "at": _at,
     "pid": _other_pid,
-    "other_program": _other_program,
-    "other_memory": _other_memory,
     "asked": _figure("asked"),
-    "free_memory": _figure("free"),
     "total_memory": _figure("total"),
     "held": _figure("held"),
     "others": _figure("others"),
@@ -521,21 +498,16 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "path_folder": lambda names: names.get("path").rpartition("/")[0],
     "stub_folder": _folder(_STUBS),
     "compat_folder": _folder(_COMPAT),
-    "driver_branch": _major("driver_version"),
     "driver_wanted": _driver_wanted,
     "driver_last": _driver_last,
-    "new_driver": lambda names: versions.NEWEST_BRANCH,
     "torch_backend": _torch_backend,
     "torch_index": _torch_index,
     "torch_is_old": _old_torch,
-    "python_minor": _minor("python"),
     "rank_failed": lambda names: names.around.log.ending.rank,
     "ending": lambda names: names.around.log.ending.type,
     "ending_says": lambda names: names.around.log.ending.message,
     "devices_set": _visible,
     "search_path_set": _search_path,
     "wsl_one": _wsl_one,
-    "smi_works": _smi_works,
-    "inside": _in_container,
     "cause": lambda names: names.around.ranked.cause,
 }
