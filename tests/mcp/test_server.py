@@ -1,4 +1,4 @@
-"""The MCP server without processes: the protocol, hostile lines, short forms."""
+"""The MCP server without processes: the protocol, hostile lines, short answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from gpuwhy.answer.contract import as_json
 from gpuwhy.api.text import explain
 from gpuwhy.machine import asking
-from gpuwhy.mcp import kept, protocol
+from gpuwhy.mcp import protocol, server
 from gpuwhy.mcp.server import Server
 from gpuwhy.mcp.tools import TOOLS, Command, command, described
 
@@ -53,14 +53,11 @@ class Talk:
             thread.join(10)
         return self.said[before:][-1]
 
-    def call(self, name, **arguments):
-        return self.ask("tools/call", {"name": name, "arguments": arguments})
+    def call(self, name, /, *given, **arguments):
+        return self.ask("tools/call", {"name": name, "arguments": given[0] if given else arguments})
 
     def text(self, name, **arguments) -> str:
         return self.call(name, **arguments)["result"]["content"][0]["text"]
-
-    def read(self, uri):
-        return self.ask("resources/read", {"uri": uri})["result"]["contents"][0]["text"]
 
 
 @pytest.fixture
@@ -84,10 +81,9 @@ def test_the_handshake_agrees_on_a_version_and_later_ones_need_none(talk):
 
 def test_tools_say_what_they_may_do_and_runs_are_offered_only_where_allowed(talk):
     tools = {one["name"]: one for one in talk().ask("tools/list")["result"]["tools"]}
-    offered = "check explain plan fit lint inspect releases code cause more"
+    offered = "check explain plan fit lint inspect releases code cause"
     assert list(tools) == offered.split()
     assert all(one["annotations"]["readOnlyHint"] for one in tools.values())
-    del tools["more"]
     assert all(one["outputSchema"]["type"] == "object" for one in tools.values())
     more = talk(allow_run=True).ask("tools/list")["result"]["tools"]
     assert "probe" in more[0]["inputSchema"]["properties"]
@@ -147,12 +143,11 @@ def test_lines_are_bounded_and_a_long_one_is_passed_over():
         ("inspect", {"path": ""}, "needs 'path'"),
         ("releases", {"works_with": ["--platform"]}, "dash"),
         ("fit", {"model": "m", "quantise": "2bit"}, "one of 8bit, 4bit"),
-        ("more", {"answer": "a9"}, "none"),
-        ("more", {"answer": "a9", "page": 1}, "it has answer, part, start"),
+        ("code", ["719"], "the arguments are an object"),
     ],
 )
 def test_what_the_model_asks_wrongly_it_is_told_as_a_result(talk, name, arguments, says):
-    found = talk().call(name, **arguments)["result"]
+    found = talk().call(name, arguments)["result"]
     assert found["isError"]
     assert says in found["content"][0]["text"]
 
@@ -170,23 +165,20 @@ def test_a_value_never_becomes_an_option(tool):
     assert any(evil in one for one in argv) or not given
 
 
-def test_the_command_gives_text_and_contract_and_the_rest_can_be_read(talk):
+def test_the_command_gives_text_and_contract_in_few_characters(talk):
     whole = json.loads(as_json(explain("CUDA error: out of memory")))
     whole["facts"] = {"a": {"b": ["x" * 90] * 300}}
-    one = talk({"check": {"text": "✓ healthy\n" * 900, "values": whole}})
+    one = talk({"check": {"text": "✓ healthy\n" * 1900, "values": whole}})
     found = one.call("check", folder="/", python="/x")["result"]
     assert one.asked == [Command(["check", "--python=/x", "--json"], "", "/")]
     brief, text = found["structuredContent"], found["content"][0]["text"]
     assert text.startswith("✓ healthy\n")
-    assert len(text) <= kept.TEXT + 100
+    assert text.splitlines()[-1].startswith("(shortened: ")
+    assert len(text) <= server.TEXT + 100
+    assert len(json.dumps(brief)) <= server.VALUES + 1000
     assert brief["facts"] == {}
+    assert brief["causes"][0]["id"] == whole["causes"][0]["id"]
     jsonschema.validate(brief, described(TOOLS[0])["outputSchema"])  # as official clients do
-    name = brief["rest"]["answer"]
-    assert text.endswith(f"answer {name})")
-    assert one.text("more", answer=name, part="facts.a.b.0") == "x" * 90
-    assert "goes on)" in one.text("more", answer=name, part="facts").splitlines()[-1]
-    assert "there is schema" in one.text("more", answer=name, part="nothing")
-    assert json.loads(one.read(f"gpuwhy://answer/{name}"))["facts"] == whole["facts"]
 
 
 def test_progress_goes_to_whom_asked_for_it(talk):
@@ -204,26 +196,6 @@ def test_a_command_that_fails_tells_its_complaint_without_secrets(talk, monkeypa
     assert (found["isError"], found["content"][0]["text"]) == (True, "no")
 
 
-def test_causes_are_resources(talk):
-    rows = [{"id": "cudnn.missing", "title": "t"}]
-    one = talk({"cause": {"schema": "gpuwhy.cause/1", "causes": rows, "page": "# p"}})
-    listed = one.ask("resources/list")["result"]["resources"]
-    assert listed[0]["uri"] == "gpuwhy://cause/cudnn.missing"
-    assert one.read(listed[0]["uri"]) == "# p"
-    assert one.asked[-1].argv == ["cause", "--json", "--", "cudnn.missing"]
-    assert one.ask("resources/read", {"uri": "file:///etc/passwd"})["error"]["code"] == -32002
-    assert one.ask("no/such")["error"]["code"] == -32601
-
-
-@pytest.mark.parametrize("text", ["my gpu is not detected", "CUDA error: out of memory"])
-def test_a_short_report_keeps_the_contract_and_its_first_cause(text):
-    whole = json.loads(as_json(explain(text)))
-    brief = kept.short(whole, 900)
-    schema = next(described(tool)["outputSchema"] for tool in TOOLS if tool.name == "explain")
-    jsonschema.validate(brief, schema)
-    assert [one["id"] for one in brief["causes"]][:1] == [one["id"] for one in whole["causes"]][:1]
-
-
 def test_a_flood_of_requests_is_refused_not_kept(talk, monkeypatch):
     one = talk({"code": {"schema": "gpuwhy.code/1", "asked": "1", "matches": []}})
     gate = threading.Event()
@@ -238,11 +210,4 @@ def test_a_flood_of_requests_is_refused_not_kept(talk, monkeypatch):
     for thread in filter(None, threads):
         thread.join(10)
     assert one.ask("tools/call", number=5)["result"] == {}
-
-
-def test_kept_answers_make_room_for_new_ones():
-    answers = kept.Kept()
-    names = [answers.keep({"n": n}) for n in range(kept.KEPT + 3)]
-    assert answers.names() == names[3:]
-    assert answers.get(names[0]) is None
-    assert answers.get(names[-1]) == {"n": kept.KEPT + 2}
+    assert one.ask("no/such")["error"]["code"] == -32601

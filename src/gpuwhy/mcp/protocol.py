@@ -15,15 +15,8 @@ STATELESS = ("2026-07-28",)
 """Revisions in which every request says its version and there is no handshake."""
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
-PARSE, REQUEST, METHOD, PARAMS, INTERNAL, NOT_FOUND, UNSUPPORTED = (
-    -32700,
-    -32600,
-    -32601,
-    -32602,
-    -32603,
-    -32002,
-    -32022,
-)
+PARSE, REQUEST, METHOD, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
+UNSUPPORTED = -32022
 
 
 class RefusedError(Exception):
@@ -59,8 +52,11 @@ def lines(stream: BinaryIO, most: int = LONGEST) -> Iterator[bytes | None]:
         yield None
 
 
-def parsed(line: bytes) -> Message | None:
+def parsed(line: bytes | None) -> Message | None:
     """What a line asks; None for one that asks nothing (an answer); raises RefusedError."""
+    if line is None:
+        text = f"a line of more than {LONGEST >> 20} MiB; give a long log as a file"
+        raise RefusedError(REQUEST, text)
     try:
         value = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -77,22 +73,12 @@ def parsed(line: bytes) -> Message | None:
     return Message(method, params, number)
 
 
-def result(number: str | int, value: dict[str, Any]) -> bytes:
-    """An answer."""
-    return _line({"jsonrpc": "2.0", "id": number, "result": value})
+def line_of(**fields: Any) -> bytes:
+    """A message of ours."""
+    return msgspec.json.encode({"jsonrpc": "2.0", **fields}) + b"\n"
 
 
 def refusal(number: str | int | None, error: RefusedError) -> bytes:
     """An error of the protocol."""
-    inside: dict[str, Any] = {"code": error.code, "message": str(error)}
-    inside |= {} if error.data is None else {"data": error.data}
-    return _line({"jsonrpc": "2.0", "id": number, "error": inside})
-
-
-def notification(method: str, params: dict[str, Any]) -> bytes:
-    """Something that we say of ourselves."""
-    return _line({"jsonrpc": "2.0", "method": method, "params": params})
-
-
-def _line(value: dict[str, Any]) -> bytes:
-    return msgspec.json.encode(value) + b"\n"
+    data = {} if error.data is None else {"data": error.data}
+    return line_of(id=number, error={"code": error.code, "message": str(error), **data})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,10 +21,6 @@ WORD, TEXT = 4096, 8 << 20
 _HERE = Path(__file__).parent
 _TABLES: dict[str, Any] = tomllib.loads((_HERE / "tools.toml").read_text(encoding="utf-8"))
 INSTRUCTIONS: str = _TABLES["instructions"]
-BESIDE: dict[str, str] = _TABLES["beside"]
-"""Fields that are no options: where the command runs, and what it reads."""
-MORE: dict[str, Any] = _TABLES["more"]
-"""The tool that reads the rest of an answer, as clients list it."""
 
 
 class Tool(NamedTuple):
@@ -51,6 +46,9 @@ class Tool(NamedTuple):
         return folder | ({"text": TEXT} if self.text else {})
 
 
+TOOLS = tuple(Tool(**row) for row in _TABLES["tool"])
+
+
 class Command(NamedTuple):
     """A command line of gpuwhy, what it reads, where it runs and how long it may take."""
 
@@ -72,10 +70,22 @@ def fields(tool: Tool, allow_run: bool) -> dict[str, Option]:
 
 def described(tool: Tool, allow_run: bool = False) -> dict[str, Any]:
     """The tool as clients list it."""
-    known = fields(tool, allow_run).items()
-    properties = {name: {**_schema(one), "description": one.help or name} for name, one in known}
+    properties: dict[str, Any] = {}
+    for name, option in fields(tool, allow_run).items():
+        one: dict[str, Any] = {"type": "string", "maxLength": WORD}
+        if not option.value:
+            one = {"type": "boolean"}
+        elif option.values:
+            count = option.type == "count"
+            one = {"enum": [int(value) if count else value for value in option.values]}
+        elif option.type:
+            one = {"type": ["number", "string"]}  # "24GB": the command reads it
+        if option.many:
+            one = {"type": "array", "items": one, "maxItems": 1000}
+        properties[name] = {**one, "description": option.help or name}
     for name, most in tool.beside.items():
-        properties[name] = {"type": "string", "maxLength": most, "description": BESIDE[name]}
+        about = _TABLES["beside"][name]
+        properties[name] = {"type": "string", "maxLength": most, "description": about}
     return {
         "name": tool.name,
         "title": tool.title,
@@ -97,20 +107,7 @@ def described(tool: Tool, allow_run: bool = False) -> dict[str, Any]:
     }
 
 
-def _schema(option: Option) -> dict[str, Any]:
-    """What a value of an option may be."""
-    if not option.value:
-        return {"type": "boolean"}
-    one: dict[str, Any] = {"type": "string", "maxLength": WORD}
-    if option.type:
-        one = {"type": ["number", "string"]}  # "24GB": the command reads it
-    if option.values:
-        whole = option.type == "count"
-        one = {"enum": [int(value) if whole else value for value in option.values]}
-    return {"type": "array", "items": one, "maxItems": 1000} if option.many else one
-
-
-def command(tool: Tool, given: dict[str, Any], allow_run: bool = False) -> Command:
+def command(tool: Tool, given: Any, allow_run: bool = False) -> Command:
     """The command line for arguments; raises ValueError that says what is wrong.
 
     A value never becomes an option: it stands behind `--` or in `--name=value`.
@@ -119,12 +116,12 @@ def command(tool: Tool, given: dict[str, Any], allow_run: bool = False) -> Comma
     _check(tool, given, [*known, *tool.beside])
     argv, behind = [tool.name], []
     for name, option in known.items():
-        values = list(_values(name, option, given.get(name)))
+        values = _words(name, option, given.get(name))
         flag = next((one for one in option.flags if one.startswith("--")), "")
         if not flag:
             behind += values
         elif not option.value:
-            argv += [flag] * bool(values)
+            argv += [flag] * len(values)
         elif " …" in option.value and values:
             if any(one.startswith("-") for one in values):
                 raise ValueError(f"{name}: a value does not begin with a dash")
@@ -133,14 +130,15 @@ def command(tool: Tool, given: dict[str, Any], allow_run: bool = False) -> Comma
             argv += [f"{flag}={one}" for one in values]
     if tool.name != "run":  # its JSON would go where the program's output goes
         argv.append("--json")
-    beside = {name: _one(name, given.get(name, ""), most) for name, most in tool.beside.items()}
+    beside = {name: _word(name, given.get(name, ""), most) for name, most in tool.beside.items()}
     rest = ["--", *behind] if behind else []
-    text, folder = beside.get("text", ""), beside.get("folder", "")
-    return Command([*argv, *rest], text, folder, tool.seconds)
+    return Command([*argv, *rest], beside.get("text", ""), beside.get("folder", ""), tool.seconds)
 
 
-def _check(tool: Tool, given: dict[str, Any], valid: list[str]) -> None:
+def _check(tool: Tool, given: Any, valid: list[str]) -> None:
     """Raise ValueError for fields that do not exist, that lack, or that exclude each other."""
+    if not isinstance(given, dict):
+        raise ValueError("the arguments are an object")
     if unknown := [name for name in given if name not in valid]:
         hint = "; start the server with --allow-run for it" if unknown[0] in tool.if_allowed else ""
         has = ", ".join(valid)
@@ -152,23 +150,23 @@ def _check(tool: Tool, given: dict[str, Any], valid: list[str]) -> None:
         raise ValueError("give either text or words (a file)")
 
 
-def _values(name: str, option: Option, given: Any) -> Iterator[str]:
-    """The values of one field as words of a command line."""
+def _words(name: str, option: Option, given: Any) -> list[str]:
+    """The values of one field as words of a command line; a switch that is on has one, ""."""
     if given is None or given is False or given == "":
-        return
+        return []
     if not option.value:
         if given is not True:
             raise ValueError(f"{name} is true or false")
-        yield ""
-        return
-    for one in given if isinstance(given, list) and option.many else [given]:
-        word = _one(name, one, TEXT if option.value.startswith("--") else WORD)
-        if option.values and word not in option.values:
-            raise ValueError(f"{name} is one of {', '.join(option.values)}, not {word!r}")
-        yield word
+        return [""]
+    most = TEXT if option.value.startswith("--") else WORD
+    several = given if isinstance(given, list) and option.many else [given]
+    words = [_word(name, one, most) for one in several]
+    if wrong := [one for one in words if option.values and one not in option.values]:
+        raise ValueError(f"{name} is one of {', '.join(option.values)}, not {wrong[0]!r}")
+    return words
 
 
-def _one(name: str, given: Any, most: int) -> str:
+def _word(name: str, given: Any, most: int) -> str:
     if isinstance(given, bool) or not isinstance(given, (str, int, float)):
         raise ValueError(f"{name} is a text, or a list of texts where several are possible")
     if len(str(given)) > most:
@@ -188,11 +186,10 @@ def _contract(name: str) -> dict[str, Any]:
 
 
 def _bare(value: Any) -> Any:
-    if isinstance(value, dict):
-        words = ("description", "title", "$id", "$schema")
-        kept = {k: v for k, v in value.items() if not (k in words and isinstance(v, str))}
-        return {name: _bare(one) for name, one in kept.items()}
-    return [_bare(one) for one in value] if isinstance(value, list) else value
-
-
-TOOLS = tuple(Tool(**row) for row in _TABLES["tool"])
+    if isinstance(value, list):
+        return [_bare(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    words = ("description", "title", "$id", "$schema")
+    kept = {k: v for k, v in value.items() if not (k in words and isinstance(v, str))}
+    return {name: _bare(one) for name, one in kept.items()}
