@@ -158,7 +158,6 @@ NVRM: Xid (PCI:0000:01:00): 79, pid=1234, GPU has fallen off the bus.
 
 def texts() -> Iterator[Target]:
     """Everything that reads text."""
-    from gpuwhy.cli.output import as_json
     from gpuwhy.cli.terminal import one_line, plain
     from gpuwhy.look.frameworks.builds import assigned
     from gpuwhy.machine.allowlist import kept
@@ -179,7 +178,7 @@ def texts() -> Iterator[Target]:
     def shown(data: bytes) -> None:
         for made in (plain(text(data)), one_line(text(data))):
             assert not set(made) & set("\x1b\x07\x9b\u202e\x00")
-        json.loads(as_json({"text": text(data), text(data)[:20]: [text(data)]}))
+        json.loads(as_report({"text": text(data), text(data)[:20]: [text(data)]}))
 
     def recording(data: bytes) -> None:
         machine = recorded_machine(read_recording(data, "x"))

@@ -34,7 +34,6 @@ WANTED = {
     "gpuwhy releases tensorflow-g": "tensorflow-gpu",
     "gpuwhy fleet comp": "compare",
     "gpuwhy fleet compare --exclude slu": "slurm",
-    "gpuwhy completion powe": "powershell",
     "gpuwhy explain some.l": "some.log",
     "gpuwhy help pla": "plan",
 }
@@ -113,24 +112,6 @@ def _typed(argv, folder, begin, lines) -> str:
     os.close(terminal)
     os.waitpid(child, 0)
     return said.decode(errors="replace")
-
-
-def test_powershell_is_balanced(scripts):
-    text = (scripts / "gpuwhy.powershell").read_text()
-    bare = "".join(
-        part for place, part in enumerate(text.replace("''", "").split("'")) if place % 2 == 0
-    )
-    assert all(bare.count(a) == bare.count(b) for a, b in ("()", "{}", "[]"))
-    assert text.count("'") % 2 == 0
-
-
-def test_powershell_is_parsed_by_its_grammar(scripts):
-    language = pytest.importorskip("tree_sitter_powershell").language()
-    tree_sitter = pytest.importorskip("tree_sitter")
-    parser = tree_sitter.Parser(tree_sitter.Language(language))
-    text = (scripts / "gpuwhy.powershell").read_bytes()
-    assert not parser.parse(text).root_node.has_error
-    assert parser.parse(text.replace(b"}", b"", 1)).root_node.has_error
 
 
 @pytest.mark.parametrize("name", table.COMMANDS)

@@ -62,14 +62,6 @@ def test_an_environment_is_named_as_the_reader_does(home, below):
     assert f"{home}/{below}, a Python environment" in " ".join(done.stdout.decode().split()).replace("/ ", "/")
 
 
-def test_probe_is_accepted_and_says_what_asks_the_loader(home):
-    done = run(home, sys.executable, "--probe", "--json")
-    assert done.stderr.decode().count("\n") == 1
-    assert "ldd PATH" in done.stderr.decode()
-    found = json.loads(done.stdout)
-    assert [error.message for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(found)] == []
-
-
 def test_json_paths_are_real_and_in_load_order_with_the_c_library(home):
     found = json.loads(run(home, sys.executable, "--json").stdout)
     paths = [one["path"] for one in found["libraries"]]

@@ -109,7 +109,6 @@ def test_a_requirements_file_with_includes_hashes_and_markers(tmp_path):
         (("-r", "nowhere.txt"), "cannot read nowhere.txt"),
         (("torch", "--python", "nowhere"), "neither a version nor"),
         (("pandas",), "no package that uses a GPU"),
-        (("torch", "--driver", "535", "--driver", "550"), "given twice"),
     ],
 )
 def test_bad_input_is_said_in_a_line_and_exits_with_2(argv, said):

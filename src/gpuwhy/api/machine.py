@@ -47,7 +47,7 @@ def observe(
 ) -> Seen:
     """Look at a machine, and judge it; `assume` makes the facts those of another machine."""
     started = time.monotonic()
-    facts = _with_recorded(look(machine, options, note=note), machine)
+    facts = with_recorded(look(machine, options, note=note), machine)
     facts = replace(facts, loads=loads(machine, facts))
     if options.imports:
         facts = look_by_importing(machine, facts, options, note)
@@ -90,7 +90,7 @@ def _findings(facts: Facts) -> tuple[Finding, ...]:
     return with_gpu(facts, assume(facts, AssumedMachine()))
 
 
-def _with_recorded(facts: Facts, machine: Machine) -> Facts:
+def with_recorded(facts: Facts, machine: Machine) -> Facts:
     """The facts with those of the watched program, where a recording of `gpuwhy run` holds them."""
     if "facts" not in (values := _recorded(machine)):
         return facts

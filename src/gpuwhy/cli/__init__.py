@@ -14,7 +14,6 @@ from gpuwhy.machine import FORM, NOTES
 HEALTHY, FOUND, USAGE, FAILED, PERHAPS, INTERRUPTED = 0, 1, 2, 3, 4, 130
 _WORLD = (OSError, MemoryError, RecursionError, UnicodeError, EOFError)
 
-
 ASKED: set[str] = set()
 """What `gpuwhy mcp` asks of its commands: FORM, NOTES; programs that we start do not get it."""
 
@@ -54,26 +53,20 @@ def main(argv: list[str]) -> NoReturn:
         say(f"gpuwhy: {error}")
         code = USAGE
     except BrokenPipeError:
-        _end_all()
-        os._exit(HEALTHY)
+        code = HEALTHY
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
         code = _ended(error)
-    _end_all()
-    _leave(code)
-
-
-def _end_all() -> None:
-    """End what was started; where nothing could have been, its module is not loaded."""
     process = sys.modules.get("gpuwhy.machine.process")
-    if process is not None:
+    if process is not None:  # else nothing can have been started
         process.end_all()
+    _leave(code)
 
 
 def _run(argv: list[str]) -> int:
     """Only the module of the command that was asked for is imported."""
-    from gpuwhy.cli import parser
+    from gpuwhy.cli import output, parser
     from gpuwhy.cli.table import COMMANDS
 
     if argv[:1] in (["--version"], ["-V"], ["-Vv"]):
@@ -90,6 +83,7 @@ def _run(argv: list[str]) -> int:
         options = parser.parsed(argv)
     except SystemExit as stop:
         return USAGE if stop.code else HEALTHY
+    output.ready(options)
     code: int = options.go(options)
     return code
 
@@ -108,31 +102,22 @@ def _closed() -> list[int]:
 
 def _ended(error: Exception) -> int:
     """What the world did to us is said in a sentence; only our own fault is a failure of ours."""
-    digits = isinstance(error, ValueError) and "integer string conversion" in str(error)
-    if not isinstance(error, _WORLD) and not digits:
-        return _failed(error)
     why = f"a text that cannot be read or written ({error})"
     if isinstance(error, OSError):
-        where = f": {error.filename}" if error.filename else ""
-        why = f"{error.strerror or error}{where}"
+        why = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     elif isinstance(error, (MemoryError, RecursionError)):
         why = "what was given is nested too deeply, or too large for the memory there is"
-    elif digits:
+    elif isinstance(error, ValueError) and "integer string conversion" in str(error):
         why = "what was given holds a number of thousands of digits"
+    elif not isinstance(error, _WORLD):
+        import traceback
+
+        say(f"gpuwhy {__version__} itself failed: {type(error).__name__}: {error}")
+        say("Please report this with the lines below and, if you can, the file of `gpuwhy record`.")
+        traceback.print_exception(error)
+        return FAILED
     say(f"gpuwhy: cannot go on: {why}")
     return USAGE
-
-
-def _failed(error: Exception) -> int:
-    import traceback
-
-    say(f"gpuwhy {__version__} itself failed: {type(error).__name__}: {error}")
-    say(
-        "Please report this with the lines below and, if you can, the file that `gpuwhy record`"
-        " writes."
-    )
-    traceback.print_exception(error)
-    return FAILED
 
 
 def _leave(code: int) -> NoReturn:

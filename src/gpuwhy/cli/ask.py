@@ -9,13 +9,10 @@ from gpuwhy.cli import UsageError, output
 
 def go(options: argparse.Namespace) -> int:
     """Read the question, answer, print."""
-    output.ready(options)
     from gpuwhy.api.text import answer_of
     from gpuwhy.log.read import read
 
     words = " ".join(options.words)
     if not words.strip():
         raise UsageError('ask what? gpuwhy ask "which CUDA does TensorFlow 2.10 need?"')
-    answer = answer_of(read(words), command="ask")
-    output.put_answer(options, answer)
-    return answer.exit_code
+    return output.put_answer(options, answer_of(read(words), command="ask"))

@@ -7,19 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from gpuwhy.answer import tree
 from gpuwhy.answer.blocks import item, items, table
-from gpuwhy.answer.tree import (
-    Block,
-    Code,
-    Command,
-    Document,
-    Heading,
-    Line,
-    Link,
-    Paragraph,
-    Span,
-    Strong,
-)
 from gpuwhy.causes.load import catalogue, page
 from gpuwhy.cli import HEALTHY, UsageError, output
 
@@ -29,10 +18,9 @@ _ITEM = re.compile(r"\s*(?:[-*]|(\d+)\.)\s+")
 
 def go(options: argparse.Namespace) -> int:
     """Print the page, or the list of causes."""
-    output.ready(options)
     titles = {one.id: one.title for one in catalogue().causes.values()}
     values: dict[str, Any] = {"schema": "gpuwhy.cause/1"}
-    blocks: tuple[Block, ...] = (table(("cause", "what it is"), titles.items()),)
+    blocks: list[tree.Block] = [table(("cause", "what it is"), titles.items())]
     if options.id:
         text = page(options.id) if options.id in titles else None
         if text is None:
@@ -40,29 +28,29 @@ def go(options: argparse.Namespace) -> int:
             see = ", ".join(near) or "gpuwhy cause"
             raise UsageError(f"there is no cause {options.id!r}; see {see}")
         values |= {"id": options.id, "title": titles[options.id], "page": text}
-        blocks = tuple(blocks_of(text))
+        blocks = list(blocks_of(text))
     else:
         values["causes"] = [{"id": name, "title": title} for name, title in titles.items()]
-    output.put(options, Document(blocks, title=options.id or "causes"), values)
+    output.put(options, tree.Document(tuple(blocks), title=options.id or "causes"), values)
     return HEALTHY
 
 
-def blocks_of(text: str) -> Iterator[Block]:
+def blocks_of(text: str) -> Iterator[tree.Block]:
     """A page of Markdown: headings, paragraphs, lists, code, tables."""
     parts = re.split(r"^```(\w*)\n(.*?)^```$", text, flags=re.S | re.M)
     for at in range(0, len(parts), 3):
         apart = re.sub(r"(?m)^(#.*)$", r"\n\1\n", parts[at])
-        for paragraph in re.split(r"\n\s*\n", apart):
-            if paragraph.strip():
-                yield _block(paragraph.strip("\n"))
+        for paragraph in filter(str.strip, re.split(r"\n\s*\n", apart)):
+            yield _block(paragraph.strip("\n"))
         if at + 2 < len(parts):
-            yield Command(parts[at + 2].rstrip("\n"), "sh" if parts[at + 1] == "sh" else "text")
+            shell = parts[at + 1] == "sh"
+            yield tree.Command(parts[at + 2].rstrip("\n"), "sh" if shell else "text")
 
 
-def _block(text: str) -> Block:
+def _block(text: str) -> tree.Block:
     if text.startswith("#"):
         title = text.lstrip("#")
-        return Heading(spans(title.strip()), level=len(text) - len(title))
+        return tree.Heading(spans(title.strip()), level=len(text) - len(title))
     if text.startswith("|"):
         rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in text.splitlines()]
         return table(rows[0], [[spans(cell) for cell in row] for row in rows[2:]])
@@ -70,16 +58,16 @@ def _block(text: str) -> Block:
     if listed:
         rest = re.split(r"\n\s*(?:[-*]|\d+\.)\s+", text[listed.end() :])
         return items((item(spans(" ".join(one.split()))) for one in rest), bool(listed[1]))
-    return Paragraph(spans(" ".join(text.split())))
+    return tree.Paragraph(spans(" ".join(text.split())))
 
 
-def spans(text: str) -> Line:
+def spans(text: str) -> tree.Line:
     """Words, code, what is strong, links."""
-    out: list[Span] = []
+    out: list[tree.Span] = []
     at = 0
     for found in _SPAN.finditer(text):
         code, strong, shown, to = found.groups()
-        own = Code(code) if code else Strong(strong) if strong else Link(shown, to)
+        own = tree.Code(code) if code else tree.Strong(strong) if strong else tree.Link(shown, to)
         out += [text[at : found.start()], own]
         at = found.end()
     return tuple(one for one in (*out, text[at:]) if one)

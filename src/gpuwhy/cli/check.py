@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpuwhy.cli import HEALTHY, UsageError, output
 from gpuwhy.facts.fact import Fact, Known, Unknown, value_or
@@ -13,7 +13,6 @@ from gpuwhy.facts.version import numbers
 
 if TYPE_CHECKING:
     from gpuwhy.api.machine import Seen
-    from gpuwhy.facts.devices import Gpu
     from gpuwhy.facts.facts import Facts
 
 FRAMEWORKS = ("tensorflow", "torch", "jax", "onnxruntime", "cupy")
@@ -22,23 +21,19 @@ MIB = 1 << 20
 
 def go(options: argparse.Namespace) -> int:
     """Observe, judge, print."""
-    output.ready(options)
+    from gpuwhy.cli import machine
+    from gpuwhy.cli.terminal import write
+
     if options.jsonl:
-        return node(options)
-    from gpuwhy.cli.machine import seen
-
-    found = seen(options)
+        return _node(options)
+    found = machine.seen(options)
     if options.query:
-        from gpuwhy.cli.terminal import write
-
         write(queried(found, options.query.split(",")))
         return HEALTHY
-    answer = found.report
-    output.put_checked(options, answer)
-    return answer.exit_code
+    return output.put_answer(options, found.report, checked=True)
 
 
-def node(options: argparse.Namespace) -> int:
+def _node(options: argparse.Namespace) -> int:
     """One line for `gpuwhy fleet`."""
     from gpuwhy.api.machine import observe
     from gpuwhy.cli.fleet import node_line
@@ -67,74 +62,55 @@ def queried(seen: Seen, names: Iterable[str]) -> str:
 
 
 def _value(seen: Seen, name: str) -> str:
-    facts, report = seen.facts, seen.report
-    if name == "status":
-        return report.status
-    if name == "cause":
-        return report.causes[0].id if report.causes else ""
     if name in NAMES:
-        return NAMES[name](facts)
+        return NAMES[name](seen.facts)
+    if name == "status":
+        return seen.report.status
+    if name == "cause":
+        return seen.report.causes[0].id if seen.report.causes else ""
     framework, _, part = name.partition(".")
-    installed = facts.frameworks.installed
+    installed = seen.facts.frameworks.installed
     found = next((one for one in value_or(installed, ()) if one.name == framework), None)
     if part not in ("", "cuda", "cudnn") or not (found or framework in FRAMEWORKS):
         known = ", ".join((*NAMES, "status", "cause", *FRAMEWORKS, "torch.cuda", "torch.cudnn"))
         raise UsageError(f"--query {name}: the names are {known}")
     if found is None:
         return "?" if isinstance(installed, Unknown) else ""
-    built = {"cuda": found.built_for_cuda, "cudnn": found.built_for_cudnn}
-    return _plain(built[part]) if part else found.version
+    return _plain(getattr(found, f"built_for_{part}")) if part else found.version
 
 
-def _plain(fact: Fact[str]) -> str:
-    return fact.value if isinstance(fact, Known) else "?" if isinstance(fact, Unknown) else ""
+def _plain(fact: Fact[Any]) -> str:
+    return str(fact.value) if isinstance(fact, Known) else "?" if isinstance(fact, Unknown) else ""
 
 
-def _gpus(value: Callable[[Gpu], str]) -> Callable[[Facts], str]:
-    """A value of every GPU, with commas between."""
-
-    def of(facts: Facts) -> str:
-        gpus = facts.devices.gpus
-        seen = value_or(gpus, ())
-        return "?" if isinstance(gpus, Unknown) else ",".join(map(value, seen))
-
-    return of
-
-
-def _count(facts: Facts) -> str:
-    gpus = facts.devices.gpus
-    return "?" if isinstance(gpus, Unknown) else str(len(value_or(gpus, ())))
+def _gpus(facts: Facts, value: Callable[[Any], str] | None = None) -> str:
+    """A value of every GPU, with commas between; without one, how many there are."""
+    gpus = value_or(facts.devices.gpus, ())
+    if isinstance(facts.devices.gpus, Unknown):
+        return "?"
+    return ",".join(map(value, gpus)) if value else str(len(gpus))
 
 
 def _memory(fact: Fact[int]) -> str:
     return str(fact.value // MIB) if isinstance(fact, Known) else "?"
 
 
-def _library(family: str) -> Callable[[Facts], str]:
+def _library(facts: Facts, family: str) -> str:
     """The newest installed copy of a library."""
-
-    def of(facts: Facts) -> str:
-        copies = facts.libraries.copies
-        found = [_plain(one.version) for one in value_or(copies, ()) if one.family == family]
-        return "?" if isinstance(copies, Unknown) else max(found, key=numbers, default="")
-
-    return of
-
-
-def _python(facts: Facts) -> str:
-    python = value_or(facts.environment.python, None)
-    return python.version if python else ""
+    copies = facts.libraries.copies
+    found = [_plain(one.version) for one in value_or(copies, ()) if one.family == family]
+    return "?" if isinstance(copies, Unknown) else max(found, key=numbers, default="")
 
 
 NAMES: dict[str, Callable[[Facts], str]] = {
     "driver": lambda facts: _plain(facts.driver.module_version),
     "driver_cuda": lambda facts: _plain(facts.driver.driver_cuda),
-    "gpus": _count,
-    "gpu": _gpus(lambda gpu: gpu.name),
-    "capability": _gpus(lambda gpu: _plain(gpu.capability)),
-    "memory": _gpus(lambda gpu: _memory(gpu.memory_total)),
-    "memory_free": _gpus(lambda gpu: _memory(gpu.memory_free)),
-    "cuda": _library("cudart"),
-    "cudnn": _library("cudnn"),
-    "python": _python,
+    "gpus": _gpus,
+    "gpu": lambda facts: _gpus(facts, lambda gpu: gpu.name),
+    "capability": lambda facts: _gpus(facts, lambda gpu: _plain(gpu.capability)),
+    "memory": lambda facts: _gpus(facts, lambda gpu: _memory(gpu.memory_total)),
+    "memory_free": lambda facts: _gpus(facts, lambda gpu: _memory(gpu.memory_free)),
+    "cuda": lambda facts: _library(facts, "cudart"),
+    "cudnn": lambda facts: _library(facts, "cudnn"),
+    "python": lambda facts: getattr(value_or(facts.environment.python, None), "version", ""),
 }

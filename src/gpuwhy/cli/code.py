@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,8 +20,7 @@ _FEW = 3
 
 
 def go(options: argparse.Namespace) -> int:
-    """Look up and print."""
-    output.ready(options)
+    """Look up and print: a part for each of few, a line for each of many."""
     asked = " ".join(options.code)
     found = [behind(one) for one in codes.find(asked)]
     if not found:
@@ -32,32 +30,27 @@ def go(options: argparse.Namespace) -> int:
     _, rest = codes.split(asked)
     number = codes.as_number(rest)
     shown = rest if number is None else str(number)
-    output.put(options, Document(_blocks(shown, found), title=f"gpuwhy code {shown}"), values)
+    blocks = [block for one in found for block in _one(one)]
+    if len(found) > _FEW:
+        head = f"{shown} depends on the library; gpuwhy code API {shown} says more"
+        rows = [(one.api, _short(shown, one)) for one in found]
+        blocks = [Heading((head,)), table(("API", "meaning"), rows)]
+    output.put(options, Document(tuple(blocks), title=f"gpuwhy code {shown}"), values)
     return HEALTHY
 
 
-def _blocks(asked: str, found: Sequence[Status]) -> tuple[Block, ...]:
-    """A part for each of few; a line for each of many."""
-    if len(found) <= _FEW:
-        return tuple(block for one in found for block in _one(one))
-    head = f"{asked} depends on the library; gpuwhy code API {asked} says more"
-    return (Heading((head,)), table(("API", "meaning"), [(c.api, _short(asked, c)) for c in found]))
-
-
-def _one(one: Status) -> tuple[Block, ...]:
+def _one(one: Status) -> list[Block]:
     title = " · ".join(one.names) or str(one.numbers[0].code)
     numbers = ", ".join(f"{n.code} ({n.where})" if n.where else str(n.code) for n in one.numbers)
     where = one.numbers[0].where
-    return (
-        Heading((f"{one.title}: {title}",)),
-        *((Paragraph((one.meaning,)),) if one.meaning else ()),
-        pairs(
-            pair("Number", numbers) if one.names else pair("From", where) if where else None,
-            pair("Prints", " / ".join(one.says)) if one.says else None,
-            pair("Causes", *((Code(cause),) for cause in one.causes)) if one.causes else None,
-            pair("Source", (Soft(str(one.source)),)),
-        ),
+    rows = pairs(
+        pair("Number", numbers) if one.names else pair("From", where) if where else None,
+        pair("Prints", " / ".join(one.says)) if one.says else None,
+        pair("Causes", *((Code(cause),) for cause in one.causes)) if one.causes else None,
+        pair("Source", (Soft(str(one.source)),)),
     )
+    meaning = [Paragraph((one.meaning,))] if one.meaning else []
+    return [Heading((f"{one.title}: {title}",)), *meaning, rows]
 
 
 def _short(asked: str, one: Status) -> str:
@@ -68,8 +61,7 @@ def _short(asked: str, one: Status) -> str:
 
 def _unknown(asked: str) -> str:
     shown = asked if len(asked) <= 60 else asked[:57] + "…"
-    close = codes.near(asked[:200])
-    if close:
+    if close := codes.near(asked[:200]):
         return f"no code {shown!r} is known; did you mean {', '.join(close)}?"
     apis = ", ".join(codes.apis())
     return f"no code {shown!r} is known; give a number or a name, if need be behind one of {apis}"

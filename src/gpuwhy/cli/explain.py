@@ -38,10 +38,11 @@ _FILE_NAME = re.compile(r"\.(log|txt|out|err|gz|jsonl?|md|py|cpp|cc|cu)$", re.IG
 
 def go(options: argparse.Namespace) -> int:
     """Read, judge, print."""
-    output.ready(options)
     options.verbose = max(options.verbose, int(options.why))
-    options.file = _one(options.words)
-    if output.shares(options) and (options.batch or options.follow):
+    options.file = " ".join(options.words)  # a file, or an error that nobody quoted
+    if len(options.words) > 1 and all(map(os.path.exists, options.words)):
+        raise UsageError("explain reads one log; those of a job: gpuwhy explain --ranks FILE …")
+    if (options.html or options.markdown) and (options.batch or options.follow):
         raise UsageError("--html and --markdown show one report: no --batch, no --follow")
     if options.ranks:
         return _ranks(options)
@@ -50,7 +51,13 @@ def go(options: argparse.Namespace) -> int:
     if options.follow:
         return _follow(options)
     if options.recording and not options.file:
-        return _printed(_replayed(options), options)
+        from gpuwhy.api.watched import again
+        from gpuwhy.cli.machine import asked_for
+
+        answer, _ = again(*asked_for(options))
+        if answer.command != "run":
+            raise UsageError(f"{options.recording} holds no program's output: name a log too")
+        return _printed(answer, options)
     with source(options.file) as file, reading_of(options.file):
         log = read(reading.pieces(file))
     if log.genre in ("empty", "binary") or not log.lines:
@@ -61,17 +68,6 @@ def go(options: argparse.Namespace) -> int:
 def _answered(log: Log, seen: Seen | None, options: argparse.Namespace) -> Answer:
     with refused(text.BadChoiceError):
         return text.chosen(text.answer_of(log, seen), options.answer)
-
-
-def _replayed(options: argparse.Namespace) -> Answer:
-    """The answer on a recorded run again."""
-    from gpuwhy.api.watched import again
-    from gpuwhy.cli.machine import asked_for
-
-    answer, _ = again(*asked_for(options))
-    if answer.command != "run":
-        raise UsageError(f"{options.recording} holds no program's output: name a log too")
-    return answer
 
 
 def _seen(options: argparse.Namespace) -> Seen | None:
@@ -85,25 +81,13 @@ def _seen(options: argparse.Namespace) -> Seen | None:
 
 def _printed(answer: Answer, options: argparse.Namespace) -> int:
     """Print it in the form that was asked for, with the command that shows the rest."""
-    file = options.file
-    about = "" if _is_pasted(file) else os.path.basename(file)
-    more = ""
+    file, more = options.file, ""
     if not options.verbose and file not in ("", "-") and len(file) < 60:
         words = ["gpuwhy", "explain", "-v", *["--log-only"] * options.log_only]
         words += ["--python", options.python] if options.python else []
         more = shlex.join([*words, file])
-    output.put_answer(options, replace(answer, about=about, more=more))
-    return answer.exit_code
-
-
-# ---------------------------------------------------------------- what is read
-
-
-def _one(words: list[str]) -> str:
-    """The file, or the words of an error put together where nobody quoted them."""
-    if len(words) > 1 and all(map(os.path.exists, words)):
-        raise UsageError("explain reads one log; those of a job: gpuwhy explain --ranks FILE …")
-    return " ".join(words)
+    about = "" if _is_pasted(file) else os.path.basename(file)
+    return output.put_answer(options, replace(answer, about=about, more=more))
 
 
 def _is_pasted(path: str) -> bool:
@@ -128,16 +112,16 @@ def source(path: str) -> BinaryIO:
 
 
 def _batch(path: str) -> int:
-    found, bad = False, []
+    code, bad = HEALTHY, []
     for answer in text.batch(terminal.lines_of(path, LINE)):
-        found = found or bool(answer.get("causes"))
+        code = FOUND if answer.get("causes") else code
         bad += [answer["error"]] if "error" in answer else []
         sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
     sys.stdout.buffer.flush()
     if bad:
         more = f" (and {len(bad) - 1} more lines)" if bad[1:] else ""
         raise UsageError(f"--batch {path}: {bad[0]}{more}")
-    return FOUND if found else HEALTHY
+    return code
 
 
 # ---------------------------------------------------------------- a log that grows
@@ -149,7 +133,7 @@ def _follow(options: argparse.Namespace) -> int:
     seen, code, said = _seen(options), HEALTHY, ""
     while True:
         with source(options.file) as file:
-            for log in _grown(options, file, ends):
+            for log in _grown(options.file, file, ends):
                 answer = _answered(log, seen, options)
                 if answer.causes and answer.headline != said:
                     code, said = _printed(answer, options), answer.headline
@@ -157,7 +141,7 @@ def _follow(options: argparse.Namespace) -> int:
             return code
 
 
-def _grown(options: argparse.Namespace, file: BinaryIO, ends: bool) -> Iterator[Log]:
+def _grown(path: str, file: BinaryIO, ends: bool) -> Iterator[Log]:
     """What is read of a file, again after each growth, until it ends or another takes its name."""
     from gpuwhy.causes.load import catalogue
     from gpuwhy.log.decode import decoded
@@ -165,24 +149,21 @@ def _grown(options: argparse.Namespace, file: BinaryIO, ends: bool) -> Iterator[
 
     reader = Reader(catalogue())
     while True:
-        with reading_of(options.file):
+        with reading_of(path):
             pieces = list(decoded(reading.pieces(file), reader.decoder))
         for piece in pieces:
             reader.feed(piece)
         if pieces:
             yield reader.log()
-        if ends or _is_replaced(options.file, file):
+        if ends:
             return
+        try:
+            now, ours = os.stat(path), os.fstat(file.fileno())
+            if not os.path.samestat(now, ours) or ours.st_size < file.tell():
+                return
+        except OSError:  # it is gone, and may come back
+            pass
         time.sleep(PAUSE)
-
-
-def _is_replaced(path: str, file: BinaryIO) -> bool:
-    """Whether the log was cut, or another file has its name; one that is gone may come back."""
-    try:
-        now, ours = os.stat(path), os.fstat(file.fileno())
-    except OSError:
-        return False
-    return not os.path.samestat(now, ours) or ours.st_size < file.tell()
 
 
 # ---------------------------------------------------------------- the logs of a job
@@ -197,7 +178,7 @@ def _ranks(options: argparse.Namespace) -> int:
     if options.batch or options.follow or options.file:
         raise UsageError("--ranks takes all its logs itself: no FILE, --batch or --follow")
     job = decide(gathered(options.ranks), text.answer_of)
-    shown = without_hosts(job) if output.shares(options) else job
+    shown = without_hosts(job) if options.html or options.markdown else job
     output.put(options, document(shown, bool(options.verbose)), contract(job), nodes=True)
     return FOUND if job.failed else HEALTHY
 
@@ -206,7 +187,17 @@ def gathered(given: list[str]) -> Gathered:
     """Everything below the given files and folders."""
     from gpuwhy.fleet.ranks.gather import Gathered, labels, last_attempts
 
-    found = dict(_files(given))
+    found = {}  # what the rank is read from, and the path
+    for path in given:
+        if not os.path.isdir(path):
+            found[path] = path
+        for folder, folders, names in os.walk(path):
+            folders.sort()
+            for one in (os.path.join(folder, name) for name in sorted(names)):
+                if os.path.isfile(one):
+                    found[os.path.relpath(one, path)] = one
+            if len(found) > RANK_FILES:
+                raise UsageError(f"{path}: more than {RANK_FILES:,} files; name one job's")
     if not found:
         raise UsageError(f"no logs in {', '.join(given[:3])}")
     out = Gathered(time.gmtime().tm_year)
@@ -216,22 +207,6 @@ def gathered(given: list[str]) -> Gathered:
         lines = (one.decode("utf-8", "replace") for one in read_lines if one is not None)
         out.file(name, number, lines, os.path.getmtime(found[short]))
     return out
-
-
-def _files(given: list[str]) -> Iterator[tuple[str, str]]:
-    """What the rank is read from, and the path; of a folder all regular files below it."""
-    count = 0
-    for path in given:
-        if not os.path.isdir(path):
-            yield path, path
-            continue
-        for folder, folders, names in os.walk(path):
-            folders.sort()
-            count += len(names)
-            if count > RANK_FILES:
-                raise UsageError(f"{path}: more than {RANK_FILES:,} files; name one job's")
-            paths = (os.path.join(folder, name) for name in sorted(names))
-            yield from ((os.path.relpath(one, path), one) for one in paths if os.path.isfile(one))
 
 
 def _is_data(path: str) -> bool:

@@ -18,11 +18,10 @@ CODES = {"fits": HEALTHY, "only_just": PERHAPS, "unknown": PERHAPS, "does_not_fi
 
 def go(options: argparse.Namespace) -> int:
     """Read, count, print."""
-    output.ready(options)
     use = {name: getattr(options, name) for name in SAME} | {"rank": options.lora_rank}
+    use |= {"gpu": tuple(options.gpu), "gpu_memory": tuple(options.gpu_memory)}
     if options.fsdp:
         use |= {"zero": 3, "gpus": options.fsdp}
-    use |= {"gpu": tuple(options.gpu), "gpu_memory": tuple(options.gpu_memory)}
     with refused(FitError):
         found = ask.fit(options.model, train=options.train, **use)
     output.put(options, report.document(found, options.verbose), values(found))

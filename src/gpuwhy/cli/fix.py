@@ -11,10 +11,10 @@ import sys
 from msgspec.structs import replace
 
 from gpuwhy.answer.text import counted
-from gpuwhy.api.machine import Seen
 from gpuwhy.cli import FOUND, HEALTHY, INTERRUPTED, PERHAPS, UsageError, output, refused, say
 from gpuwhy.cli.machine import seen
 from gpuwhy.cli.terminal import write
+from gpuwhy.facts.facts import Facts
 from gpuwhy.fix import apply
 from gpuwhy.fix.document import document, question
 from gpuwhy.fix.steps import Step, Steps, steps_of
@@ -24,16 +24,14 @@ STUCK = 5  # it changed something and could not take it back
 
 def go(options: argparse.Namespace) -> int:
     """Diagnose, choose, print; with --apply ask, carry out, look again."""
-    output.ready(options)
     _sensible(options)
-    take = _take(options.take)
     found = seen(options)
-    _named(options, found, take)
+    take = _take(options, {one.id: len(one.fixes) for one in reversed(found.report.causes)})
     steps = steps_of(found.report, found.facts, take, options.causes)
     steps = replace(steps, here=not (options.recording or options.root))
     mine = apply.doable(steps.steps, bool(options.causes)) if options.apply else []
     if mine:
-        return _apply(options, found, steps, mine)
+        return _apply(options, found.facts, steps, mine)
     _print(options, steps)
     if options.apply and steps.steps:
         say("gpuwhy: no step can be carried out in the environment; nothing was changed")
@@ -57,30 +55,24 @@ def _sensible(options: argparse.Namespace) -> None:
         for name in ("yes", "in_place", "into", "installer"):
             if getattr(options, name):
                 raise UsageError(f"--{name.replace('_', '-')} goes with --apply")
-        return
-    if options.recording or options.root:
+    elif options.recording or options.root:
         given = "--from" if options.recording else "--root"
         text = f"--apply changes the machine it runs on, and {given} is another one"
         raise UsageError(f"{text}: run gpuwhy fix --apply there")
-    if options.in_place and options.into:
+    elif options.in_place and options.into:
         raise UsageError("--in-place changes the environment itself, --into makes a copy")
-    if options.time_limit <= 0:
+    elif options.time_limit <= 0:
         raise UsageError(f"--time-limit {options.time_limit:g}: expected a number of seconds")
 
 
-def _take(given: list[str]) -> dict[str, int]:
-    out = {}
-    for one in given:
+def _take(options: argparse.Namespace, causes: dict[str, int]) -> dict[str, int]:
+    """Cause → the number of its remedy; what the diagnosis does not have is a mistake."""
+    take = {}
+    for one in options.take:
         name, _, number = one.partition("=")
         if not number.isdecimal() or int(number) < 1:
             raise UsageError(f"--take {one}: expected CAUSE=N, as in install.conflict=2")
-        out[name] = int(number)
-    return out
-
-
-def _named(options: argparse.Namespace, found: Seen, take: dict[str, int]) -> None:
-    """Causes and numbers that the diagnosis does not have are a mistake."""
-    causes = {cause.id: len(cause.fixes) for cause in reversed(found.report.causes)}
+        take[name] = int(number)
     for name in (*options.causes, *take):
         if name not in causes:
             shown = ", ".join(causes) or "none"
@@ -88,24 +80,11 @@ def _named(options: argparse.Namespace, found: Seen, take: dict[str, int]) -> No
         if take.get(name, 0) > causes[name]:
             has = counted(causes[name], "remedy", "remedies")
             raise UsageError(f"--take {name}={take[name]}: it has {has}")
+    return take
 
 
-def _apply(options: argparse.Namespace, found: Seen, steps: Steps, mine: list[Step]) -> int:
-    """Carry out what can be, and say what came of it."""
-    call = _call(options)
-    with refused(apply.RefusedError):
-        folder = apply.prepare(found.facts, call)
-        if not _agreed(options, steps, [step.number for step in mine], folder):
-            return FOUND
-        outcome = apply.carried_out(found.facts, mine, call)
-    _print(options, replace(steps, applied=outcome))
-    if outcome.stuck or outcome.interrupted:
-        return STUCK if outcome.stuck else INTERRUPTED
-    return HEALTHY if outcome.worked else FOUND
-
-
-def _call(options: argparse.Namespace) -> apply.Call:
-    """How it is carried out, and how the environment is looked at."""
+def _apply(options: argparse.Namespace, facts: Facts, steps: Steps, mine: list[Step]) -> int:
+    """Ask, carry out what can be, and say what came of it."""
 
     def look(python: str, imports: bool) -> apply.Looked:
         asked = copy.copy(options)
@@ -114,7 +93,7 @@ def _call(options: argparse.Namespace) -> apply.Call:
         now = seen(asked)
         return now.report, now.facts
 
-    return apply.Call(
+    call = apply.Call(
         environ=dict(os.environ),
         look=look,
         say=lambda text: write(f"{text}\n", sys.stderr),
@@ -123,14 +102,18 @@ def _call(options: argparse.Namespace) -> apply.Call:
         seconds=options.time_limit,
         installer=options.installer,
     )
-
-
-def _agreed(options: argparse.Namespace, steps: Steps, numbers: list[int], folder: str) -> bool:
-    if not options.yes and not sys.stdin.isatty():
-        raise UsageError("--apply asks first, and there is no terminal to ask: add --yes")
-    asked = question(steps, numbers, folder, options.in_place)
-    write(output.text(asked, sys.stderr), sys.stderr)
-    if options.yes:
-        return True
-    write("Go on? [y/N] ", sys.stderr)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    with refused(apply.RefusedError):
+        folder = apply.prepare(facts, call)
+        if not options.yes and not sys.stdin.isatty():
+            raise UsageError("--apply asks first, and there is no terminal to ask: add --yes")
+        asked = question(steps, [step.number for step in mine], folder, options.in_place)
+        write(output.text(asked, sys.stderr), sys.stderr)
+        if not options.yes:
+            write("Go on? [y/N] ", sys.stderr)
+            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+                return FOUND
+        outcome = apply.carried_out(facts, mine, call)
+    _print(options, replace(steps, applied=outcome))
+    if outcome.stuck or outcome.interrupted:
+        return STUCK if outcome.stuck else INTERRUPTED
+    return HEALTHY if outcome.worked else FOUND

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, check, output, refused, say
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, output, refused, say
 from gpuwhy.cli.terminal import lines_of, read_bytes, write
 from gpuwhy.fleet import compare, facts, names, read
-from gpuwhy.fleet.answer import Answer, Fleet, Silent, contract
+from gpuwhy.fleet.answer import Silent, contract
 from gpuwhy.fleet.ray_cluster import Cluster, NoRayError, ask
 from gpuwhy.fleet.read import Heard
 from gpuwhy.fleet.report import document
@@ -41,17 +41,22 @@ _ENDING = re.compile(r"(\.jsonl.*)?(\.json)?(\.out)?(\.log)?$")
 def go(options: argparse.Namespace) -> int:
     """Have the nodes asked, or read what they answered; compare."""
     if options.ray_child:
-        return _ray_child(options)
-    if options.action == "node":
-        return check.node(options)
+        with refused(NoRayError):
+            for one in ask(options.ray_child, options.seconds):
+                print(one, flush=True)
+        return HEALTHY
     if options.action == "collect":
         return launch(options)
-    if options.action == "compare":
-        heard = Heard()
-        for path in options.files:
-            _hear(path, heard)
-        return _finish(options, heard, ", ".join(options.files[:3]))
-    return ray(options)
+    if options.action != "compare":
+        return ray(options)
+    heard = Heard()
+    for path in options.files:
+        before, stem = len(heard.answers), _ENDING.sub("", os.path.basename(path))
+        read.of_lines(lines_of(path, read.MOST), path, heard)
+        alone = len(heard.answers) == before + 1 and not heard.answers[-1].label
+        if alone and not _GENERIC.fullmatch(stem):  # the file is named for its node
+            heard.answers[-1].label = read.clean_name(stem)
+    return _finish(options, heard, ", ".join(options.files[:3]))
 
 
 def node_line(machine: Machine, seen: Seen, node: str = "") -> str:
@@ -60,9 +65,6 @@ def node_line(machine: Machine, seen: Seen, node: str = "") -> str:
     name = read.clean_name(node) if node else names.alias(machine_name())
     report = msgspec.to_builtins(seen.report)
     return read.encoded(name, time.time(), report, compared, facts.families(seen.facts)) + "\n"
-
-
-# ---------------------------------------------------------------- asking
 
 
 def launch(options: argparse.Namespace) -> int:
@@ -77,7 +79,6 @@ def launch(options: argparse.Namespace) -> int:
         last = f"; its last words: {heard.noise[-1]}" if heard.noise else ""
         said = f"no node answered (exit code {launched.code}){last}"
         raise UsageError(f"{shlex.join(argv)[:200]}: {said}")
-    _keep(options.output, heard)
     return _finish(options, heard, argv[0])
 
 
@@ -102,16 +103,7 @@ def ray(options: argparse.Namespace) -> int:
     if not cluster.nodes:
         why = cluster.why or f"no Ray cluster answered within {options.seconds:g} s"
         raise UsageError(f"--ray {options.ray}: {why}")
-    _keep(options.output, cluster.heard)
     return _finish(options, cluster.heard, "Ray", cluster.silent(options.seconds))
-
-
-def _ray_child(options: argparse.Namespace) -> int:
-    with refused(NoRayError):
-        for one in ask(options.ray_child, options.seconds):
-            sys.stdout.write(one + "\n")
-            sys.stdout.flush()
-    return HEALTHY
 
 
 def _started(argv: list[str], seconds: float, most: int) -> Launched:
@@ -119,30 +111,31 @@ def _started(argv: list[str], seconds: float, most: int) -> Launched:
         return Launched(argv, seconds, most)
 
 
-def _keep(path: str, heard: Heard) -> None:
-    """The answers as they came, with who and when, for another comparison."""
-    if path:
-        with refused(OSError, f"cannot write {path}: "):
-            writing.keep(path, b"".join(heard.kept()))
-
-
-# ---------------------------------------------------------------- comparing
-
-
 def _finish(
     options: argparse.Namespace, heard: Heard, where: str, also: Sequence[Silent] = ()
 ) -> int:
-    """Compare what was heard and print it.
+    """Keep what was heard where that is wanted, compare it, print.
 
     1: a node is silent, broken, or differs in what can fail a job. 4: it differs otherwise.
     """
-    asked = expected(options.nodes) if options.nodes else []
+    if getattr(options, "output", ""):
+        with refused(OSError, f"cannot write {options.output}: "):
+            writing.keep(options.output, b"".join(heard.kept()))
+    asked, baseline = [], []
+    if given := options.nodes:
+        with refused(names.TooManyError, "--nodes: "):
+            is_file = os.path.isfile(given) or given == "-"
+            text = read_bytes(given).decode("utf-8", "replace") if is_file else given
+            asked = names.expand(text)
     quiet = [*also, *read.silent(heard, asked)]
     if not heard.answers and not quiet:
         why = heard.bad[0] if heard.bad else "it should hold what `gpuwhy check --jsonl` prints"
         raise UsageError(f"no node's answer in {where}; {why}")
     read.name(heard.answers, asked)
-    baseline = _baseline(options.baseline) if options.baseline else []
+    if options.baseline:
+        baseline = read.of_lines(lines_of(options.baseline, read.MOST), options.baseline).answers
+        if not baseline:
+            raise UsageError(f"--baseline {options.baseline}: no answer in it")
     fleet = compare.compare(heard.answers, quiet, baseline, options.baseline)
     fleet = replace(fleet, unreadable=tuple(heard.bad), unreadable_count=heard.bad_count)
     if options.exclude:
@@ -150,11 +143,6 @@ def _finish(
     else:
         shown = document(fleet, bool(options.verbose))
         output.put(options, shown, contract(fleet), nodes=True)
-    return exit_code(fleet)
-
-
-def exit_code(fleet: Fleet) -> int:
-    """By what was found."""
     if fleet.bad or any(group.status == "broken" for group in fleet.groups):
         return FOUND
     return PERHAPS if fleet.odd else HEALTHY
@@ -170,28 +158,3 @@ def excluded(given: Iterable[str], form: str) -> str:
         return json.dumps(row) + "\n"
     text = names.fold(nodes) if form == "slurm" else {"comma": ","}.get(form, "\n").join(nodes)
     return f"{text}\n" if text else ""
-
-
-def expected(given: str) -> list[str]:
-    """The names of a list, or of a file of names."""
-    is_file = os.path.isfile(given) or given == "-"
-    with refused(names.TooManyError, "--nodes: "):
-        return names.expand(read_bytes(given).decode("utf-8", "replace") if is_file else given)
-
-
-def _hear(path: str, heard: Heard) -> None:
-    """One file; where it holds one answer and no name, the file's own name is the node's."""
-    before = len(heard.answers)
-    read.of_lines(lines_of(path, read.MOST), path, heard)
-    stem = _ENDING.sub("", os.path.basename(path))
-    alone = len(heard.answers) == before + 1 and not heard.answers[-1].label
-    if alone and not _GENERIC.fullmatch(stem):
-        heard.answers[-1].label = read.clean_name(stem)
-
-
-def _baseline(path: str) -> list[Answer]:
-    heard = read.of_lines(lines_of(path, read.MOST), path)
-    if not heard.answers:
-        why = f"; {heard.bad[0]}" if heard.bad else ""
-        raise UsageError(f"--baseline {path}: no answer in it{why}")
-    return heard.answers

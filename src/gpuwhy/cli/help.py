@@ -13,7 +13,6 @@ from gpuwhy.cli.table import COMMANDS, GROUPS, USUAL, Command
 from gpuwhy.cli.terminal import write
 
 WIDTH = 78
-NEEDED = ("ahocorasick_rs", "msgspec", "nvidia-ml-py", "packaging", "pyyaml", "ray")
 
 
 def go(options: argparse.Namespace) -> int:
@@ -55,51 +54,34 @@ def epilog(command: Command) -> str:
 def _exits(codes: dict[str, str]) -> list[str]:
     if not codes:
         return ["exit code: the program's own, always"]
-    rows = (line for code in codes for line in _wrapped(codes[code], f"  {code}  "))
-    return ["exit codes:", *rows]
+    return [
+        "exit codes:",
+        *(line for code in codes for line in _wrapped(codes[code], f"  {code}  ")),
+    ]
 
 
 def _wrapped(text: str, start: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
 
 
-# ---------------------------------------------------------------- --version
-
-
 def version(argv: list[str]) -> int:
     """Print the version; with -v what a report of a bug of ours should say."""
     if not set(argv) <= {"--version", "-V", "-Vv", "-v", "--verbose"}:
         raise UsageError(f"--version takes no {argv[-1]!r}; see gpuwhy --help")
-    detail = output.shareable(_about()) if argv[1:] or argv == ["-Vv"] else ""
-    write(f"gpuwhy {__version__}\n{detail}")
+    text = f"gpuwhy {__version__}\n"
+    if argv[1:] or argv == ["-Vv"]:
+        import platform
+
+        from gpuwhy.knowledge.releases import headers, projects
+
+        heads = headers()
+        count, newest = sum(one.rows for one in heads), max(one.newest for one in heads)
+        tables = f"{count:,} rows of {len(projects())} projects, files up to {newest}"
+        folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        python = f"{sys.implementation.name} {platform.python_version()}, {sys.executable}"
+        libc = " ".join(platform.libc_ver())
+        system = f"{platform.system()} {platform.machine()}, {libc}"
+        rows = {"python": python, "system": system, "installed": folder, "knowledge": tables}
+        text += "".join(f"  {name:<10} {value}\n" for name, value in rows.items())
+    write(output.shareable(text))
     return HEALTHY
-
-
-def _about() -> str:
-    import platform
-
-    from gpuwhy.knowledge.releases import headers, projects
-
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    packed = os.path.isfile(f"{folder}/knowledge/data/status_codes.json.gz")
-    kind = "a wheel" if packed else "a checkout"
-    if os.path.isfile(f"{os.path.dirname(folder)}/.pyz"):
-        kind = "gpuwhy.pyz, unpacked"
-    count, newest = sum(one.rows for one in headers()), max(one.newest for one in headers())
-    rows = {
-        "python": f"{sys.implementation.name} {platform.python_version()}, {sys.executable}",
-        "system": f"{platform.system()} {platform.machine()}, {' '.join(platform.libc_ver())}",
-        "installed": f"{folder} ({kind})",
-        "knowledge": f"{count:,} rows of {len(projects())} projects, files up to {newest}",
-        "needs": ", ".join(f"{name} {_version(name)}" for name in NEEDED),
-    }
-    return "".join(f"  {name:<10} {text}\n" for name, text in rows.items())
-
-
-def _version(name: str) -> str:
-    from importlib import metadata  # every command reads this module, and few ask for versions
-
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "not installed"

@@ -7,7 +7,7 @@ import os
 import posixpath
 import re
 
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, output, say
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, output
 
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")
 """How gzip, bzip2, xz and Zstandard begin; `check --root` says what such a file holds."""
@@ -15,11 +15,18 @@ _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")
 
 def go(options: argparse.Namespace) -> int:
     """Inspect and print."""
-    output.ready(options)
-    if options.probe:
-        say("gpuwhy: --probe asks nothing any more; ldd PATH shows what the system's loader does")
-    if not options.root and is_image(options.path):
+    path = os.path.abspath(os.path.expanduser(options.path)) if options.path else ""
+    if options.root:
+        if not path:
+            raise UsageError("inspect what? With --root a PATH in it is needed")
+        drive = re.match(r"[A-Za-z]:[\\/]", options.path)
+        inside = posixpath.join("/", options.path)
+        path = options.path.replace("\\", "/") if drive else inside
+    elif is_image(path):
         return _as_check(options)
+    for text in options.env:
+        if not text.partition("=")[0] or "=" not in text:
+            raise UsageError(f"--env {text}: not NAME=VALUE")
     from gpuwhy.cli.machine import opened
     from gpuwhy.cli.terminal import Progress
     from gpuwhy.facts.fact import Known, Unknown
@@ -29,8 +36,9 @@ def go(options: argparse.Namespace) -> int:
     from gpuwhy.machine.recording import RecordingMachine
 
     with Progress() as progress:
-        machine = RecordingMachine(opened(options.root, variables=_variables(options.env)))
-        path = _path(options) or active_prefix(machine)
+        variables = dict(text.split("=", 1) for text in options.env)
+        machine = RecordingMachine(opened(options.root, variables=variables))
+        path = path or active_prefix(machine)
         if not path:
             raise UsageError("inspect what? No Python environment is active here; name a PATH")
         folder = "/" if options.root else os.getcwd()
@@ -38,19 +46,9 @@ def go(options: argparse.Namespace) -> int:
     if not isinstance(found, Known):
         unread = found.reason if isinstance(found, Unknown) else f"{path}: no such file or folder"
         raise UsageError(unread)
-    detail = int(bool(options.verbose or output.shares(options)))
-    output.put(options, document(found.value, detail), values(found.value))
+    shown = document(found.value, min(output.detail(options), 1))
+    output.put(options, shown, values(found.value))
     return HEALTHY if found.value.sound else FOUND
-
-
-def _path(options: argparse.Namespace) -> str:
-    """What is to be inspected, as the machine names it; "": the active environment."""
-    if not options.root:
-        return os.path.abspath(os.path.expanduser(options.path)) if options.path else ""
-    if not options.path:
-        raise UsageError("inspect what? With --root a PATH in it is needed")
-    drive = re.match(r"[A-Za-z]:[\\/]", options.path)
-    return options.path.replace("\\", "/") if drive else posixpath.join("/", options.path)
 
 
 def is_image(path: str) -> bool:
@@ -73,17 +71,7 @@ def _as_check(options: argparse.Namespace) -> int:
     from gpuwhy.cli import check
     from gpuwhy.cli.parser import parsed
 
-    if options.env:
-        raise UsageError(f"{options.path} is an image: --env does not go with one")
     asked = parsed(["check", "--root", options.path])
     for name in ("json", "markdown", "html", "verbose"):
         setattr(asked, name, getattr(options, name))
     return check.go(asked)
-
-
-def _variables(texts: list[str]) -> dict[str, str]:
-    """The variables of --env NAME=VALUE."""
-    for text in texts:
-        if not text.partition("=")[0] or "=" not in text:
-            raise UsageError(f"--env {text}: not NAME=VALUE")
-    return dict(text.split("=", 1) for text in texts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -23,162 +22,127 @@ from gpuwhy.machine.redact import of_this_machine
 _BYTES = 33_000_000
 _FILES, _CHARACTERS = 200_000, 512_000_000
 """How much of a folder is read: beyond it the answer says so."""
-_AROUND, _DEEP, _CLIMBED = 5_000, 7, 8
+_AROUND, _DEEP = 5_000, 7
+"""How many paths of a repository are listed, and from how many folders."""
 _ROOTS = {".git", ".hg", ".svn"}
 _SKIPPED = _ROOTS | {
     *(".tox", ".nox", ".venv", "venv", "env", "node_modules", "site-packages", "__pycache__"),
     *(".mypy_cache", ".ruff_cache", ".pytest_cache", "wandb"),
 }
-_FORMS = ("json", "github", "sarif", "gitlab", "diff", "fix")
 
 
 def go(options: argparse.Namespace) -> int:
     """Read, check, print."""
-    output.ready(options)
-    forms = [name for name in _FORMS if getattr(options, name)]
-    if len(forms) > 1:
-        raise UsageError(f"--{forms[0]} and --{forms[1]} do not go together")
     if options.explain:
-        return _explain(options.explain)
+        write(output.text(report.page(rules()[_known(options.explain)])))
+        return HEALTHY
     if not options.paths:
         raise UsageError("name a file or a folder, or --explain RULE")
-    system = options.os or ("windows" if os.name == "nt" else "")
     with refused(BadTargetError):
+        system = options.os or ("windows" if os.name == "nt" else "")
         target = described(options.driver, tuple(options.gpu), system, options.arch)
-    files = _Files(options.paths)
-    result = lint(files.texts, _read, target, files.unread, files.around)
+    texts, unread = _texts(options.paths)
+    around = _Around(options.paths)
+    result = lint(texts, _read, target, unread, around)
     if options.fix or options.diff:
-        changed = _changes(result, files.texts)
-        if options.fix:
-            _write_back(changed, files.texts)
-            result = lint(files.texts, _read, target, files.unread, files.around)
-    _print(result, options)
+        _correct(result, texts, options.fix)
+        result = lint(texts, _read, target, unread, around)
+    shared = options.json or options.html or options.markdown  # an index's address has a secret
+    plain = report.without_secrets(result, of_this_machine(paths=not shared).hide)
+    notes, printed = report.notes(plain), None
+    if options.sarif:
+        printed = ci.sarif(notes, __version__, {one.id: one.title for one in rules().values()})
+    elif options.gitlab:
+        printed = ci.gitlab(notes)
+    document = report.document(plain, options.verbose)
+    values = contract(result, __version__)
+    output.put(options, document, values, lambda: notes, printed=printed)
     if result.problems:
         return USAGE
     failing = options.strict or any(one.severity == "error" for one in result.mistakes)
     return FOUND if result.mistakes and failing else HEALTHY
 
 
-def _print(result: Lint, options: argparse.Namespace) -> None:
-    """The findings in the form that was asked for, without the secrets of an index's address."""
-    shared = options.json or output.shares(options)
-    hide = of_this_machine(paths=not shared)
-    plain = report.without_secrets(result, hide.hide)
-    notes, document = report.notes(plain), report.document(plain, options.verbose)
-    printed = None
-    if options.github:
-        printed = ci.github(notes)
-    elif options.sarif:
-        titles = {rule.id: rule.title for rule in rules().values()}
-        printed = ci.sarif(notes, __version__, titles)
-    elif options.gitlab:
-        printed = ci.gitlab(notes)
-    values = contract(result, __version__)
-    output.put(options, document, values, lambda: notes, printed=printed)
-
-
-def _changes(result: Lint, texts: dict[str, str]) -> dict[str, str]:
-    """The corrected texts of the files that were named, each shown as a difference first."""
-    out: dict[str, str] = {}
+def _correct(result: Lint, texts: dict[str, str], fix: bool) -> None:
+    """Show the corrections that are certain as differences, and write them where asked."""
     for file in result.files:
         before = texts.get(file.path, "")
         after, made = report.corrected(before, file.mistakes) if before else ("", 0)
         if made:
             write(report.difference(file.path, before, after))
-            out[file.path] = after
-    return out
+        if made and fix:
+            if reading.read(file.path, _BYTES) != before.encode("utf-8", "replace"):
+                raise UsageError(f"{file.path} changed meanwhile, or is not UTF-8: not written")
+            writing.keep(file.path, after.encode("utf-8"))
+            texts[file.path] = after
 
 
-def _write_back(changed: dict[str, str], texts: dict[str, str]) -> None:
-    """The corrected files; one that changed meanwhile is left alone."""
-    for path, after in changed.items():
-        if reading.read(path, _BYTES) != texts[path].encode("utf-8", "replace"):
-            raise UsageError(f"{path} changed meanwhile, or is not UTF-8: nothing was written")
-        writing.keep(path, after.encode("utf-8"))
-        texts[path] = after
-
-
-def _explain(rule: str) -> int:
-    """The page of a rule, or who finds such mistakes now."""
+def _known(rule: str) -> str:
+    """A rule that there is; of one that is gone, who finds such mistakes now."""
     if rule in gone():
         raise UsageError(f"the rule {rule} is no longer there: {gone()[rule]}")
     if rule not in rules():
         near = [name for name in rules() if any(part in name for part in rule.split("-"))]
         raise UsageError(f"there is no rule {rule!r}; see {', '.join(near or rules())}")
-    write(output.text(report.page(rules()[rule]), sys.stdout))
-    return HEALTHY
+    return rule
 
 
-# ---------------------------------------------------------------- files
-
-
-class _Files:
+def _texts(named: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """The texts of named files and of those found in named folders; what cannot be read."""
+    texts: dict[str, str] = {}
+    unread: dict[str, str] = {}
+    held = 0
+    for given in dict.fromkeys(named):
+        folder = os.path.isdir(given)
+        for path in _walk(given) if folder else [given]:
+            if len(texts) >= _FILES or held > _CHARACTERS:
+                unread[given] = f"only its first {len(texts)} files were read"
+                break
+            name, shown = os.path.basename(path), os.path.normpath(path).replace(os.sep, "/")
+            if folder and not kinds.worth_opening(name):
+                continue
+            try:
+                text = _text(path)
+            except (OSError, ValueError) as error:
+                if not folder or kinds.by_name(name):
+                    unread[shown] = getattr(error, "strerror", None) or str(error)
+                continue
+            kind = kinds.recognise(shown, text) if folder else ""
+            if not folder or (kind and kinds.installs(kind, text)):
+                texts[shown] = text
+                held += len(text)
+    return texts, unread
+
+
+class _Around:
+    """The paths of a file's repository, written as that file's is; walked once."""
 
     def __init__(self, named: Sequence[str]) -> None:
-        self.texts: dict[str, str] = {}
-        self.unread: dict[str, str] = {}
-        self._named = [os.path.abspath(one) for one in named]
-        self._known: dict[str, tuple[str, ...]] = {}
-        for path in dict.fromkeys(named):
-            if os.path.isdir(path):
-                self._search(path)
-            else:
-                self._take(path)
+        self._named = [os.path.abspath(one) for one in named if os.path.isdir(one)]
+        self._known: dict[tuple[bool, str], tuple[str, ...]] = {}
 
-    def _take(self, path: str, found: bool = False) -> int:
-        """One file, and its length; a found one only where it installs something."""
-        shown = os.path.normpath(path).replace(os.sep, "/")
-        try:
-            text = _text(path)
-        except (OSError, ValueError) as error:
-            if not found or kinds.by_name(os.path.basename(path)):
-                self.unread[shown] = getattr(error, "strerror", None) or str(error)
-            return 0
-        kind = kinds.recognise(shown, text) if found else None
-        if found and not (kind and kinds.installs(kind, text)):
-            return 0
-        self.texts[shown] = text
-        return len(text)
-
-    def _search(self, folder: str) -> None:
-        held = sum(map(len, self.texts.values()))
-        for path in _walk(folder):
-            if len(self.texts) >= _FILES or held > _CHARACTERS:
-                self.unread[folder] = f"only its first {len(self.texts)} files were read"
-                return
-            if kinds.worth_opening(os.path.basename(path)):
-                held += self._take(path, found=True)
-
-    def around(self, path: str) -> tuple[str, ...]:
-        """The paths of a file's repository, written as that file's is; walked once."""
-        root, whole = self._root(os.path.abspath(path)), os.path.isabs(path)
-        key = f"{whole} {root}"
-        if key not in self._known:
+    def __call__(self, path: str) -> tuple[str, ...]:
+        """Those of the folder above it that holds a repository, else of the one that was named."""
+        whole, above = os.path.isabs(path), os.path.abspath(path)
+        root = next((one for one in self._named if above.startswith(one)), os.path.dirname(above))
+        for _ in range(_DEEP + 1):
+            above = os.path.dirname(above)
+            if any(os.path.exists(os.path.join(above, one)) for one in _ROOTS):
+                root = above
+                break
+        if (whole, root) not in self._known:
             found = islice(_walk(root, _DEEP), _AROUND)
             shown = (one if whole else os.path.relpath(one) for one in found)
-            self._known[key] = tuple(one.replace(os.sep, "/") for one in shown)
-        return self._known[key]
-
-    def _root(self, path: str) -> str:
-        """The folder above a file that holds a repository, else the one that was named."""
-        folder = os.path.dirname(path)
-        for _ in range(_CLIMBED):
-            if any(os.path.exists(os.path.join(folder, one)) for one in _ROOTS):
-                return folder
-            folder = os.path.dirname(folder)
-        named = (one for one in self._named if os.path.isdir(one) and path.startswith(one))
-        return next(named, os.path.dirname(path))
+            self._known[whole, root] = tuple(one.replace(os.sep, "/") for one in shown)
+        return self._known[whole, root]
 
 
 def _walk(folder: str, deep: int = 100) -> Iterator[str]:
     """The files of a folder and of those in it, in order; environments are left out."""
     for where, folders, names in os.walk(folder):
         nested = os.path.relpath(where, folder).count(os.sep) >= deep
-        environments = {
-            one for one in folders if os.path.exists(os.path.join(where, one, "pyvenv.cfg"))
-        }
-        folders[:] = [] if nested else sorted({*folders} - _SKIPPED - environments)
+        kept = [] if nested else sorted({*folders} - _SKIPPED)
+        folders[:] = [f for f in kept if not os.path.exists(os.path.join(where, f, "pyvenv.cfg"))]
         paths = (os.path.join(where, name) for name in sorted(names))
         yield from (path for path in paths if os.path.isfile(path))
 

@@ -55,12 +55,15 @@ def asked_for(options: argparse.Namespace, note: Note = lambda _: None) -> tuple
         if probe or imports:
             raise UsageError("--from replays what was recorded: nothing is run or imported")
         return recorded(options.recording)
-    root = given("root") or ""
-    python = os.path.expanduser(options.python)
+    root, python = given("root") or "", os.path.expanduser(options.python)
+    if root and (imports or probe):
+        raise UsageError("--root is another machine's files: nothing can be run there")
     if root:
-        if imports or probe:
-            raise UsageError("--root is another machine's files: nothing can be run there")
-        python = _inside(python, root)
+        here, top = os.path.abspath(python) if python else "", os.path.realpath(root)
+        for folder in (top, os.path.abspath(root)) if top != "/" and os.path.isdir(top) else ():
+            if here.startswith(f"{folder}/"):  # a path below --root, as the files there name it
+                python = here[len(folder) :]
+                break
     elif python and not os.path.exists(python):
         raise UsageError(f"--python {python}: no such file or folder")
     files = "all" if given("verify") or given("deep") else "some"
@@ -88,15 +91,10 @@ def opened(
     return found or folder_machine(root, variables or None)
 
 
-def recorded(path: str) -> tuple[RecordedMachine, Options]:
-    """A file that `gpuwhy record` or `run` wrote, in this version or an earlier one."""
-    return replayed(read_bytes(path), path)
-
-
-def replayed(data: bytes, path: str) -> tuple[RecordedMachine, Options]:
-    """The same of bytes that were read; with the options that it was made with."""
+def recorded(path: str, data: bytes | None = None) -> tuple[RecordedMachine, Options]:
+    """A file that `gpuwhy record` or `run` wrote, with the options that it was made with."""
     with refused(BadRecordingError):
-        machine = recorded_machine(read_recording(data, path))
+        machine = recorded_machine(read_recording(data or read_bytes(path), path))
     asked = machine.recording.options
     deep = asked.get("files") == "all" or bool(asked.get("verify"))
     probe = asked.get("probe") if asked.get("probe") in ("gentle", "full") else ""
@@ -109,49 +107,35 @@ def replayed(data: bytes, path: str) -> tuple[RecordedMachine, Options]:
 def _assumed(options: argparse.Namespace) -> tuple[Assume | None, str]:
     """What makes the facts those of the machine that the options describe, and its name."""
     given = vars(options).get
-    described = given("gpu") or given("driver") or given("gpu_memory")
-    if given("like"):
-        if described:
-            raise UsageError("--like takes GPU and driver from a recording: no --gpu, no --driver")
-        return _like(options.like)
-    if not described:
+    if not any(map(given, ("like", "gpu", "driver", "gpu_memory"))):
         return None, ""
+    from gpuwhy.look.assumed import AssumedMachine, assume
+
+    if given("like"):
+        if options.gpu or options.driver or options.gpu_memory:
+            raise UsageError("--like takes GPU and driver from a recording: no --gpu, no --driver")
+        from gpuwhy.api.machine import observe
+        from gpuwhy.facts.fact import value_or
+
+        other = observe(*recorded(options.like)).facts
+        names = [one.name for one in value_or(other.devices.gpus, ())]
+        title = _title(names, value_or(other.driver.module_version, ""))
+        return (lambda facts: assume(facts, other)), title or "that machine"
     if options.probe or options.gentle:
         raise UsageError("--probe tries this machine, not the one of --gpu and --driver")
     if options.gpu_memory and not options.gpu:
         raise UsageError("--gpu-memory: of which GPU? Name it with --gpu")
-    from gpuwhy.look.assumed import AssumedMachine, assume
     from gpuwhy.plan import describe
 
     with refused(describe.BadMachineError):
         named = describe.described((), options.driver, tuple(options.gpu))
     cards = tuple((one.name, one.capability) for one in named.gpus) or (("a GPU", ""),)
     machine = AssumedMachine(cards, named.driver_version, options.gpu_memory)
-    memory = f" with {options.gpu_memory:g} GiB" if options.gpu_memory else ""
-    names = ", ".join(one.name for one in named.gpus) + memory
+    names = [one.name for one in named.gpus]
+    if options.gpu_memory:
+        names[-1] += f" with {options.gpu_memory:g} GiB"
     return (lambda facts: assume(facts, machine)), _title(names, named.driver_version)
 
 
-def _like(path: str) -> tuple[Assume, str]:
-    from gpuwhy.api.machine import observe
-    from gpuwhy.facts.fact import value_or
-    from gpuwhy.look.assumed import assume
-
-    other = observe(*recorded(path)).facts
-    names = ", ".join(dict.fromkeys(one.name for one in value_or(other.devices.gpus, ())))
-    title = _title(names, value_or(other.driver.module_version, ""))
-    return (lambda facts: assume(facts, other)), title or "that machine"
-
-
-def _title(names: str, driver: str) -> str:
-    return ", ".join(filter(None, (names, driver and f"driver {driver}")))
-
-
-def _inside(python: str, root: str) -> str:
-    """A path below --root as the files there name it; any other as it is."""
-    here = os.path.abspath(python) if python else ""
-    top = os.path.realpath(root)
-    for folder in (top, os.path.abspath(root)):
-        if top != "/" and os.path.isdir(top) and here.startswith(f"{folder}/"):
-            return here[len(folder) :]
-    return python
+def _title(names: list[str], driver: str) -> str:
+    return ", ".join([*dict.fromkeys(names), *([f"driver {driver}"] if driver else [])])

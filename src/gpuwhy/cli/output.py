@@ -14,26 +14,27 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import msgspec
 
-from gpuwhy.cli import ASKED, UsageError, say
+from gpuwhy.cli import ASKED, UsageError, refused, say
 from gpuwhy.cli.terminal import has_signs, write
 from gpuwhy.machine import FORM
 
 if TYPE_CHECKING:
     from gpuwhy.answer.answer import Answer
     from gpuwhy.answer.ci import Note
-    from gpuwhy.answer.terminal import Paper
     from gpuwhy.answer.tree import Document
     from gpuwhy.machine.redact import Redactor
 
 T = TypeVar("T")
+_PRINTED = ("json", "markdown", "github", "sarif", "gitlab", "diff", "fix")
+_WRITTEN = ("html", "junit")
 
 
 def ready(options: argparse.Namespace) -> None:
     """Refuse a form that could not be printed or written, before the work begins."""
-    printed = [name for name in ("json", "markdown", "github") if getattr(options, name, False)]
+    printed = [name for name in _PRINTED if getattr(options, name, False)]
     if len(printed) > 1:
         raise UsageError(f"--{' or --'.join(printed)}: one of them can be printed")
-    for name in ("html", "junit"):
+    for name in _WRITTEN:
         if getattr(options, name, ""):
             writable(getattr(options, name), f"--{name} ")
 
@@ -45,20 +46,20 @@ def writable(path: str, said: str = "cannot write ") -> None:
         raise UsageError(f"{said}{path}: {folder} is not a folder that can be written to")
 
 
-def shares(options: argparse.Namespace) -> bool:
-    """Whether a page or Markdown is wanted."""
-    return bool(options.html or options.markdown)
-
-
 def keep(path: str, data: str | bytes, *, new: bool = False) -> None:
     """Write a file for somebody else; `new` refuses to write over anything."""
-    from gpuwhy.cli import refused
     from gpuwhy.machine import writing
 
     written = data.encode("utf-8", "replace") if isinstance(data, str) else data
     with refused(OSError, f"cannot write {path}: "):
         (writing.create if new else writing.keep)(path, written)
     say(f"gpuwhy: wrote {path} ({len(written):,} bytes); read it before you send it")
+
+
+def detail(options: argparse.Namespace) -> int:
+    """How much is shown: -v, and in a page or Markdown its first level."""
+    shared: bool = options.html or options.markdown
+    return max(int(options.verbose), int(bool(shared)))
 
 
 def put(
@@ -75,48 +76,43 @@ def put(
     `notes` makes those of a build server; `nodes` for answers whose point is which machine it was;
     `printed` is a form that the command itself made, for a build server.
     """
-    if FORM in ASKED:
-        write(_both(document, values, nodes))
-        return
-    hide = _redactor(options, nodes)
-    if options.html:
-        from gpuwhy.answer import html
+    given = vars(options).get
+    shared = FORM in ASKED or any(given(one) for one in ("json", "markdown", "github", *_WRITTEN))
+    hide = None
+    if shared:
+        from gpuwhy.answer import contract, html, markdown, terminal
+        from gpuwhy.machine.redact import of_this_machine
 
-        keep(options.html, html.page(_without(document, hide)))
-    if getattr(options, "junit", ""):
+        hide = of_this_machine(nodes=nodes)
+    if FORM in ASKED:  # by gpuwhy mcp
+        words = terminal.write(hidden(document, hide), terminal.Paper())
+        write(contract.as_json({"text": words, "values": as_values(values, hide)}))
+        return
+    if given("html"):
+        keep(options.html, html.page(hidden(document, hide)))
+    if given("junit"):
         from gpuwhy.answer import ci
 
-        keep(options.junit, ci.junit(_without(notes(), hide)))
+        keep(options.junit, ci.junit(hidden(notes(), hide)))
     if printed is not None:
         write(printed, orders=True)
-    elif getattr(options, "github", False):
+    elif given("github"):
         from gpuwhy.answer import ci
 
-        write(ci.github(_without(notes(), hide)), orders=True)
-    elif options.markdown:
-        from gpuwhy.answer import markdown
-
-        write(markdown.write(_without(document, hide)))
-    elif options.json:
-        write(as_json(values, hide))
+        write(ci.github(hidden(notes(), hide)), orders=True)
+    elif given("markdown"):
+        write(markdown.write(hidden(document, hide)))
+    elif given("json"):
+        write(contract.as_json(as_values(values, hide)))
     else:
         write(text(document))
 
 
-def put_checked(options: argparse.Namespace, answer: Answer) -> None:
-    """The answer of a machine: the terminal shows real paths below `~`, and no secret."""
-    if answer.causes or options.verbose:
-        from gpuwhy.machine.redact import of_this_machine
+def put_answer(options: argparse.Namespace, answer: Answer, *, checked: bool = False) -> int:
+    """The same for an Answer; returns its exit code.
 
-        answer = _without(answer, of_this_machine(paths=True))
-    home = os.path.expanduser("~").rstrip("/")
-    if len(home) > 1:
-        answer = _mapped(answer, lambda text: text.replace(f"{home}/", "~/"))
-    put_answer(options, answer)
-
-
-def put_answer(options: argparse.Namespace, answer: Answer) -> None:
-    """The same for the Answer of check, explain and run."""
+    Of a machine that was `checked` the terminal shows real paths below `~`, and no secret.
+    """
     from gpuwhy.answer.blocks import document
 
     def notes() -> Sequence[Note]:
@@ -124,68 +120,47 @@ def put_answer(options: argparse.Namespace, answer: Answer) -> None:
 
         return ci.notes(answer)
 
-    detail = max(options.verbose, int(shares(options)))
-    put(options, document(answer, detail), answer, notes)
+    if checked and (answer.causes or options.verbose):
+        from gpuwhy.machine.redact import of_this_machine
+
+        answer = hidden(answer, of_this_machine(paths=True))
+    home = os.path.expanduser("~").rstrip("/")
+    if checked and len(home) > 1:
+        answer = _mapped(answer, lambda text: text.replace(f"{home}/", "~/"))
+    put(options, document(answer, detail(options)), answer, notes)
+    return answer.exit_code
 
 
 def shareable(value: T) -> T:
-    """An answer, a document or notes, as they may be passed on."""
+    """An answer, a document or a text, as it may be passed on."""
     from gpuwhy.machine.redact import of_this_machine
 
-    return _without(value, of_this_machine())
+    return hidden(value, of_this_machine())
+
+
+def hidden(value: T, hide: Redactor | None) -> T:
+    """A value with every text in it hidden; secrets that were learnt on the way last."""
+    if hide is None:
+        return value
+    changed: T = _mapped(_mapped(value, hide.hide), hide.again)
+    return changed
+
+
+def as_values(values: Any, hide: Redactor | None) -> Any:
+    """A contract's values, without secrets and names."""
+    built = msgspec.to_builtins(values)
+    return hide.values(built) if hide else built
 
 
 def text(document: Document, stream: TextIO | None = None) -> str:
-    """A document for a terminal."""
+    """A document for a terminal: up to 100 columns; colour and signs where it has them."""
     from gpuwhy.answer import terminal
 
-    return terminal.write(document, paper(stream or sys.stdout))
-
-
-def as_json(values: Any, hide: Redactor | None = None) -> str:
-    """An answer's contract, without secrets and names."""
-    from gpuwhy.answer import contract
-
-    built = msgspec.to_builtins(values)
-    return contract.as_json(hide.values(built) if hide else built)
-
-
-def paper(stream: TextIO) -> Paper:
-    """The terminal's width up to 100 columns; colour and signs where it has them."""
-    from gpuwhy.answer.terminal import Paper
-
+    stream = stream or sys.stdout
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     colour = (stream.isatty() and not plain) or bool(os.environ.get("FORCE_COLOR"))
     columns = min(shutil.get_terminal_size((80, 24)).columns, 100)
-    return Paper(columns, colour, has_signs(stream))
-
-
-def _both(document: Document, values: Any, nodes: bool) -> str:
-    """The plain text and the contract, for `gpuwhy mcp`."""
-    from gpuwhy.answer import contract, terminal
-    from gpuwhy.machine.redact import of_this_machine
-
-    hide = of_this_machine(nodes=nodes)
-    words = terminal.write(_without(document, hide), terminal.Paper())
-    return contract.as_json({"text": words, "values": hide.values(msgspec.to_builtins(values))})
-
-
-def _redactor(options: argparse.Namespace, nodes: bool) -> Redactor | None:
-    """What hides this machine's secrets and people; None where nothing is passed on."""
-    forms = ("json", "html", "junit", "github", "markdown")
-    if not any(getattr(options, one, False) for one in forms):
-        return None
-    from gpuwhy.machine.redact import of_this_machine
-
-    return of_this_machine(nodes=nodes)
-
-
-def _without(value: T, hide: Redactor | None) -> T:
-    """A value with every text in it hidden."""
-    if hide is None:
-        return value
-    hidden: T = _mapped(_mapped(value, hide.hide), hide.again)
-    return hidden
+    return terminal.write(document, terminal.Paper(columns, colour, has_signs(stream)))
 
 
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:

@@ -8,10 +8,9 @@ import importlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from gpuwhy._version import __version__
 from gpuwhy.cli import UsageError, table
 from gpuwhy.cli.table import COMMANDS, Command, Option
 
@@ -28,68 +27,39 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise UsageError with the usage in one line."""
         found = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
-        near = (
-            difflib.get_close_matches(found[1], re.split(r"[', ]+", found[2]), 1) if found else ""
-        )
+        choices = re.split(r"[', ]+", found[2]) if found else []
+        near = difflib.get_close_matches(found[1], choices, 1) if found else []
         meant = f"; did you mean {near[0]!r}?" if near else ""
         raise UsageError(f"{message}{meant}; see {self.prog} --help")
 
 
-class Once(argparse.Action):
-    """An option that a machine has one value of: given twice it contradicts itself."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        """Take the value, or say that there was one."""
-        before = getattr(namespace, self.dest)
-        if before and before != values:
-            parser.error(f"{option_string} is given twice: {before} and {values}")
-        setattr(namespace, self.dest, values)
-
-
 def parsed(argv: Sequence[str]) -> argparse.Namespace:
     """The options of a command line; raises UsageError, and SystemExit after --help."""
-    ours, rest = split(argv)
-    main = Parser(prog="gpuwhy")
-    main.add_argument("-V", "--version", action="version", version=f"gpuwhy {__version__}")
-    _add(main.add_subparsers(dest="command"), [ours[0]] if ours[0] in COMMANDS else COMMANDS)
-    options, surplus = main.parse_known_args(ours)
+    ours, rest = list(argv), []
+    if ours[0] in PROGRAMS and "--" in ours:
+        place = ours.index("--")
+        ours, rest = ours[:place], ours[place + 1 :]
+    options, surplus = _parser(ours[0]).parse_known_args(ours[1:])
     if surplus:
-        raise UsageError(_surplus(options.command, surplus))
-    options.rest = rest
-    options.go = importlib.import_module(f"gpuwhy.cli.{options.command}").go
+        raise UsageError(_surplus(ours[0], surplus))
+    options.command, options.rest = ours[0], rest
+    options.go = importlib.import_module(f"gpuwhy.cli.{ours[0]}").go
     return options
-
-
-def split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What is ours, and what follows the first `--` of a command that starts a program."""
-    if argv[0] not in PROGRAMS or "--" not in argv:
-        return list(argv), []
-    place = argv.index("--")
-    return list(argv[:place]), list(argv[place + 1 :])
 
 
 def help_of(name: str) -> str:
     """The help of a command: its options, examples and exit codes."""
-    main = Parser(prog="gpuwhy").add_subparsers()
-    _add(main, [name])
-    text: str = main.choices[name].format_help()
-    return text
+    return _parser(name).format_help()
 
 
-def _add(commands: Any, names: Iterable[str]) -> None:
+def _parser(name: str) -> Parser:
     from gpuwhy.cli.help import description, epilog
 
-    for name in names:
-        one = table.command(name)
-        about = {"description": description(one), "epilog": epilog(one)}
-        parser = commands.add_parser(name, help=one.help, usage=one.usage or None, **about)
-        _fill(parser, one)
+    one = table.command(name)
+    about = {"description": description(one), "epilog": epilog(one)}
+    parser = Parser(prog=f"gpuwhy {name}", usage=one.usage or None, **about)
+    _fill(parser, one)
+    return parser
 
 
 def _fill(parser: argparse.ArgumentParser, command: Command) -> None:
@@ -106,30 +76,29 @@ def _fill(parser: argparse.ArgumentParser, command: Command) -> None:
 
 def _settings(one: Option) -> dict[str, Any]:
     """A row as argparse wants it."""
-    said: dict[str, Any] = {"help": one.help.replace("%", "%%")}
-    if one.hidden:
-        said["help"] = argparse.SUPPRESS
+    said: dict[str, Any] = {
+        "help": argparse.SUPPRESS if one.hidden else one.help.replace("%", "%%")
+    }
     if not one.value:
-        return said | ({"action": "count", "default": 0} if "-v" in one.flags else _SWITCH)
-    said |= {"metavar": one.word, "type": _TYPES[one.type]}
+        counted = {"action": "count", "default": 0}
+        return said | (counted if "-v" in one.flags else {"action": "store_true"})
+    kind: Any = {"": str, "count": _count, "number": float}[one.type]
+    said |= {"metavar": one.word, "type": kind}
     if one.values:
-        said["choices"] = [_TYPES[one.type](value) for value in one.values]
+        said["choices"] = [kind(value) for value in one.values]
     optional = one.value.startswith("[")
-    if not one.flags:
-        if one.value.startswith("--"):
-            return said | {"nargs": argparse.REMAINDER}
-        if one.many:
-            return said | {"nargs": "*" if optional else "+"}
-        # a default that is a text would have to be one of the choices
-        return said | ({"nargs": "?", "default": None if one.values else ""} if optional else {})
-    if one.many:
-        several: dict[str, Any] = {"nargs": "+"} if " …" in one.value else {"action": "append"}
+    if one.flags and one.many:
+        several = {"nargs": "+"} if " …" in one.value else {"action": "append"}
         return said | several | {"default": []}
-    if one.once:
-        said["action"] = Once
-    if optional:
-        said |= {"nargs": "?", "const": one.const}
-    return said | {"default": (0 if one.type else "") if one.default is None else one.default}
+    if one.flags:
+        said["default"] = (0 if one.type else "") if one.default is None else one.default
+        return said | ({"nargs": "?", "const": one.const} if optional else {})
+    if one.value.startswith("--"):
+        return said | {"nargs": argparse.REMAINDER}
+    if one.many:
+        return said | {"nargs": "*" if optional else "+"}
+    # a default that is a text would have to be one of the choices
+    return said | ({"nargs": "?", "default": None if one.values else ""} if optional else {})
 
 
 def _count(text: str) -> int:
@@ -138,13 +107,6 @@ def _count(text: str) -> int:
     if not 1 <= number <= 1 << 31:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of things")
     return number
-
-
-_SWITCH = {"action": "store_true"}
-_TYPES: dict[str, Any] = {"": str, "count": _count, "number": float}
-
-
-# ---------------------------------------------------------------- what was meant
 
 
 def no_command(argv: Sequence[str]) -> str:
@@ -170,14 +132,11 @@ def _surplus(command: str, words: list[str]) -> str:
         meant = f"did you mean gpuwhy explain {word}?" if log else see
         return f"{command} takes no {word!r}; {meant}"
     name = word.partition("=")[0]
-    owners = [other for other in COMMANDS if name in _flags(other)]
+    flags = {one: [f for row in table.command(one).every for f in row.flags] for one in COMMANDS}
+    owners = [other for other in COMMANDS if name in flags[other]]
     # the same word elsewhere asks for more likeness
-    near = difflib.get_close_matches(name, _flags(command), 1, 0.85 if owners else 0.6)
+    near = difflib.get_close_matches(name, flags[command], 1, 0.85 if owners else 0.6)
     if near:
         return f"{command} has no option {name}; did you mean {near[0]}?"
     has = f" (gpuwhy {owners[0]} has)" if owners else ""
     return f"{command} has no option {name}{has}; {see}"
-
-
-def _flags(command: str) -> list[str]:
-    return [flag for one in table.command(command).every for flag in one.flags]

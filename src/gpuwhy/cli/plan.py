@@ -12,10 +12,10 @@ from typing import Any
 
 from gpuwhy.choose.choice import Choice
 from gpuwhy.choose.chooser import choose
-from gpuwhy.choose.demand import Card, Demand, System, Wanted
+from gpuwhy.choose.demand import Card, Demand, Wanted
 from gpuwhy.cli import FOUND, HEALTHY, UsageError, output, refused, say
 from gpuwhy.cli.terminal import read_bytes
-from gpuwhy.facts.fact import Fact, Known, source_of, value_or
+from gpuwhy.facts.fact import Known, source_of, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.version import numbers
 from gpuwhy.machine import reading
@@ -33,7 +33,6 @@ _ARCHES = {"amd64": "x86_64", "arm64": "aarch64", "": "x86_64"}
 
 def go(options: argparse.Namespace) -> int:
     """Read the demand, choose, print."""
-    output.ready(options)
     with refused(describe.BadMachineError), refused(requirements.RequirementError):
         demand, seen = _demand(options)
         requirements.check(demand)
@@ -49,7 +48,14 @@ def go(options: argparse.Namespace) -> int:
 
 def _demand(options: argparse.Namespace) -> tuple[Demand, tuple[Line, ...]]:
     """What is wanted, and the machine: described by options, or this one."""
-    packages, keep = _packages(options), tuple(filter(None, options.keep.split(",")))
+    wanted = requirements.from_words(options.packages)
+    for path in options.requirement:
+        wanted += requirements.from_file(path, _text)
+    for path in options.constraint:
+        wanted += requirements.from_file(path, _text, constraint=True)
+    if not wanted:
+        raise UsageError("nothing to plan: name a package, as in gpuwhy plan tensorflow")
+    packages, keep = tuple(wanted), tuple(filter(None, options.keep.split(",")))
     is_version = re.fullmatch(r"\d.*", options.python) and not os.path.exists(options.python)
     if any(getattr(options, name) for name in _DESCRIBES):
         if options.python and not is_version:
@@ -60,47 +66,23 @@ def _demand(options: argparse.Namespace) -> tuple[Demand, tuple[Line, ...]]:
     folder = "" if is_version else os.path.expanduser(options.python)
     if folder and not os.path.exists(folder):
         raise UsageError(f"--python {options.python}: neither a version nor a file or folder")
-    version = options.python if is_version else ""
-    facts = _seen(folder)
-    kept = describe.keep_of(keep)
-    return of_facts(facts, packages, version, kept, options.least_change, options.manager)
-
-
-def _packages(options: argparse.Namespace) -> tuple[Wanted, ...]:
-    out = requirements.from_words(options.packages)
-    for path in options.requirement:
-        out += requirements.from_file(path, _text)
-    for path in options.constraint:
-        out += requirements.from_file(path, _text, constraint=True)
-    if not out:
-        raise UsageError("nothing to plan: name a package, as in gpuwhy plan tensorflow")
-    return tuple(out)
-
-
-def _text(path: str) -> str:
-    data = read_bytes("-") if path == "-" else reading.read(path, MOST)
-    return data.decode(errors="replace")
-
-
-# ---------------------------------------------------------------- this machine
-
-
-def _seen(folder: str) -> Facts:
     from gpuwhy.look.look import Options, look
     from gpuwhy.machine.live import LiveMachine
     from gpuwhy.machine.recording import RecordingMachine
 
     subjects = ("system", "environment", "driver", "devices")
-    return look(RecordingMachine(LiveMachine()), Options(python=folder, folder="."), subjects)
+    asked = Options(python=folder, folder=".")
+    facts = look(RecordingMachine(LiveMachine()), asked, subjects)
+    version = describe.python_of(options.python) if is_version else ""
+    return _of_facts(facts, options, packages, version, describe.keep_of(keep))
 
 
-def of_facts(
+def _of_facts(
     facts: Facts,
+    options: argparse.Namespace,
     packages: tuple[Wanted, ...],
-    version: str = "",
-    keep: tuple[str, ...] = (),
-    least_change: bool = False,
-    manager: str = "pip",
+    version: str,
+    keep: tuple[str, ...],
 ) -> tuple[Demand, tuple[Line, ...]]:
     """The demand for the machine of these facts, and what was seen of it."""
     interpreter = value_or(facts.environment.python, None)
@@ -109,58 +91,48 @@ def of_facts(
     libc = value_or(facts.system.libc, None)
     glibc = libc.version if libc and libc.name == "glibc" else ""
     driver = str(value_or(facts.driver.module_version, ""))
-    cards, lines = _cards(facts)
+    cards: dict[Card, Line] = {}
+    named: tuple[Any, ...] = (facts.devices.gpus, facts.devices.pci)  # the driver's names first
+    for fact in named if not value_or(facts.devices.gpus, ()) else named[:1]:
+        for one in value_or(fact, ()):
+            name, capability = (
+                text if isinstance(text, str) else str(value_or(text, ""))
+                for text in (one.name, one.capability)
+            )
+            if capability:
+                card = Card(name.removeprefix("NVIDIA "), capability)
+                text = f"{card.name}, compute capability {capability}"
+                cards[card] = Line("saw", text, source_of(fact))
     seen: tuple[tuple[str, str, Any], ...] = (
         ("driver", driver, facts.driver.module_version),
         ("Python", "" if version else own, facts.environment.python),
         ("glibc", glibc, facts.system.libc),
     )
+    lines = list(cards.values())
     lines += [Line("saw", f"{name} {text}", source_of(fact)) for name, text, fact in seen if text]
     lines += [Line("told", f"Python {version}")] if version else []
+    windows = value_or(facts.system.os, "") == "windows"
+    wsl = isinstance(facts.system.wsl, Known)
     demand = Demand(
         packages,
-        _system(facts),
+        "windows" if windows else "wsl" if wsl else "linux",
         _ARCHES.get(arch, arch),
-        describe.python_of(version) if version else own,
+        version or own,
         bool(version) or "python" in keep,
         driver,
-        cards,
+        tuple(cards),
         glibc,
-        manager,
+        options.manager,
         {one.name: one.version for one in facts.environment.by_name.values()},
-        least_change,
+        options.least_change,
         keep,
     )
     return demand, tuple(lines)
 
 
-def _system(facts: Facts) -> System:
-    if value_or(facts.system.os, "") == "windows":
-        return "windows"
-    return "wsl" if isinstance(facts.system.wsl, Known) else "linux"
-
-
-def _cards(facts: Facts) -> tuple[tuple[Card, ...], list[Line]]:
-    """The GPUs, as the driver names them, else as the bus does."""
-    several: tuple[Any, ...] = (facts.devices.gpus, facts.devices.pci)
-    for fact in several:
-        found: dict[Card, None] = {}
-        for one in value_or(fact, ()):
-            name, capability = _plain(one.name), _plain(one.capability)
-            if capability:
-                found[Card(name.removeprefix("NVIDIA "), capability)] = None
-        text = "{}, compute capability {}"
-        shown = [Line("saw", text.format(c.name, c.capability), source_of(fact)) for c in found]
-        if value_or(fact, ()):
-            return tuple(found), shown
-    return (), []
-
-
-def _plain(fact: str | Fact[str]) -> str:
-    return fact if isinstance(fact, str) else str(value_or(fact, ""))
-
-
-# ---------------------------------------------------------------- uv, pip and files
+def _text(path: str) -> str:
+    data = read_bytes("-") if path == "-" else reading.read(path, MOST)
+    return data.decode(errors="replace")
 
 
 def _confirmed(choice: Choice) -> tuple[bool | None, str]:

@@ -11,19 +11,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 
 from gpuwhy.answer.answer import Answer
-from gpuwhy.api.machine import _with_recorded as with_recorded
-from gpuwhy.api.machine import output_of
+from gpuwhy.api.machine import output_of, with_recorded
 from gpuwhy.api.watched import Watched, after_run
 from gpuwhy.causes.load import catalogue
-from gpuwhy.cli import FOUND, HEALTHY, INTERRUPTED, UsageError, output, refused
+from gpuwhy.cli import FOUND, HEALTHY, INTERRUPTED, UsageError, machine, output, refused
 from gpuwhy.cli.run import program
-from gpuwhy.cli.terminal import read_bytes, write
+from gpuwhy.cli.terminal import write
 from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.log.ending import Ending
 from gpuwhy.look.look import Options, look
 from gpuwhy.machine.live import LiveMachine
-from gpuwhy.machine.recording import RecordingMachine, read_recording, recorded_machine
+from gpuwhy.machine.recording import RecordingMachine
 from gpuwhy.machine.redact import of_this_machine
 from gpuwhy.prove import page, tweaks
 from gpuwhy.prove.proof import FRESH, Plan, Tweak
@@ -39,7 +38,6 @@ _SECONDS = {"s": 1, None: 1, "m": 60, "h": 3600}
 
 def go(options: argparse.Namespace) -> int:
     """Prove, or list what would be tried."""
-    output.ready(options)
     plan = _plan(options)
     length = f"{plan.budget:.0f} s" if plan.budget else "30 times its own length"
     with ExitStack() as stack, refused(OSError, "nothing was run: "):
@@ -65,7 +63,7 @@ def go(options: argparse.Namespace) -> int:
             session.go()
     titles = {cause.id: cause.title for cause in catalogue().causes.values()}
     proof = page.proof_of(session, titles, of_this_machine().hide)
-    document = page.document(proof, session.answer, output.shares(options))
+    document = page.document(proof, session.answer, bool(options.html or options.markdown))
     output.put(options, document, proof, lambda: page.notes(proof, session.answer))
     if proof.interrupted:
         return INTERRUPTED
@@ -80,13 +78,16 @@ def _plan(options: argparse.Namespace) -> Plan:
         re.compile(options.ok)
     if not stage.found_program(argv, os.environ):
         raise UsageError(f"cannot run {argv[0]}: there is no such program")
+    budget = _TIME.match(options.budget.strip())
+    if options.budget and (not budget or not float(budget[1])):
+        raise UsageError(f"--budget {options.budget}: expected a time, as in 90s, 5m, 1h")
     limits = stage.limits_now()
     stage.own_room()
     return Plan(
         argv=tuple(argv),
         environ=dict(os.environ),
         folder=os.getcwd(),
-        budget=_seconds(options.budget),
+        budget=float(budget[1]) * _SECONDS[budget[2]] if budget else 0.0,
         runs=max(4, options.runs),
         ok=options.ok,
         seconds=options.seconds,
@@ -98,22 +99,15 @@ def _plan(options: argparse.Namespace) -> Plan:
     )
 
 
-def _seconds(text: str) -> float:
-    found = _TIME.match(text.strip())
-    if text and (not found or not float(found[1])):
-        raise UsageError(f"--budget {text}: expected a time, as in 90s, 5m, 1h")
-    return float(found[1]) * _SECONDS[found[2]] if found else 0.0
-
-
 def _given(path: str) -> Ran:
     """The failure that `gpuwhy run --record` kept."""
-    machine = recorded_machine(read_recording(read_bytes(path), path))
-    run = with_recorded(Facts(), machine).run
+    kept, _ = machine.recorded(path)
+    run = with_recorded(Facts(), kept).run
     if not run.failed:
         raise UsageError(f"{path}: no failed program; gpuwhy run --record FILE -- CMD records one")
     number = getattr(signal, value_or(run.signal, ""), 0)
-    seconds = value_or(run.seconds, 1.0)
-    return Ran.of(value_or(run.exit, 0), int(number), seconds, output_of(machine))
+    code, seconds = value_or(run.exit, 0), value_or(run.seconds, 1.0)
+    return Ran.of(code, int(number), seconds, output_of(kept))
 
 
 def _ended(session: Session, pid: int) -> None:
@@ -149,26 +143,15 @@ class World:
         avoid = plan.environ.get("TMPDIR", "/tmp")
         place = stage.fresh_folder(avoid=avoid) if wants else nullcontext("")
         argv, folder = list(plan.argv), plan.folder
+        raised = {one.name: one.limit for one in tweaks.of(tried, "limit")}
+        limits = stage.numbered({**plan.limits, **raised})
         try:
             with place as fresh:
                 environ = stage.filled(environ, FRESH, fresh)
                 if hidden:
                     argv, folder = stage.without_files(argv, folder, hidden, fresh)
-                raised = {one.name: one.limit for one in tweaks.of(tried, "limit")}
-                return run_once(
-                    Orders(
-                        tuple(argv),
-                        self._program,
-                        environ,
-                        folder,
-                        stage.numbered({**plan.limits, **raised}),
-                        self._input,
-                        seconds,
-                        plan.quiet,
-                        plan.ok,
-                        sampled,
-                    )
-                )
+                how = (limits, self._input, seconds, plan.quiet, plan.ok, sampled)
+                return run_once(Orders(tuple(argv), self._program, environ, folder, *how))
         except OSError as error:
             return Ran.of(127, 0, 0.0, "", cannot=str(error))
 
@@ -199,6 +182,6 @@ class World:
     def untried(self) -> list[Tweak]:
         """The experiments with a program that has not run yet."""
         options = Options(self._python or python_of_command(self._plan.argv), ".")
-        machine = RecordingMachine(LiveMachine(dict(self._plan.environ)))
-        facts = look(machine, options, only=("system", "environment", "devices"))
+        live = RecordingMachine(LiveMachine(dict(self._plan.environ)))
+        facts = look(live, options, only=("system", "environment", "devices"))
         return weighed(self._tweaks(facts), Ending(), "", {})

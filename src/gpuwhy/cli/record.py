@@ -19,8 +19,6 @@ from gpuwhy.machine.recording import RecordingMachine
 def go(options: argparse.Namespace) -> int:
     """Observe and write; on standard output unless that is a terminal."""
     place = options.file or options.output
-    if options.file and options.output and options.file != options.output:
-        raise UsageError(f"record where? Both {options.file} and {options.output} are named")
     if not place and sys.stdout.isatty():
         raise UsageError("record where? gpuwhy record machine.json.gz (- prints it)")
     with Progress() as progress:

@@ -63,7 +63,6 @@ def _command(options: argparse.Namespace) -> list[str]:
         options.program = [options.json, *options.program]  # `run --json CMD`: no file
         options.json = "-"
     argv = program(options, "run what? gpuwhy run -- python train.py")
-    output.ready(options)
     for path in filter(None, (options.record, options.plot, options.json.rstrip("-"))):
         output.writable(path)
     if options.plot and not options.plot.endswith(".svg"):
@@ -78,14 +77,12 @@ def _explain_within(options: argparse.Namespace, argv: list[str], ended: Ended) 
     seconds = bound()
     if not seconds:
         _explain(options, argv, ended)
-        return
-    if by_time(apart(lambda: _explain(options, argv, ended))):
-        more = (
-            "the program was ended in the same way" if by_time(ended.signal) else "no more is known"
-        )
+    elif by_time(apart(lambda: _explain(options, argv, ended))):
+        same = "the program was ended in the same way"
         say(
             f"gpuwhy: no process may use more than {seconds} s of processor time here"
-            f" (ulimit -t {seconds}), so the report was cut off; {more}"
+            f" (ulimit -t {seconds}), so the report was cut off;"
+            f" {same if by_time(ended.signal) else 'no more is known'}"
             " (cause env.limit: gpuwhy cause env.limit)"
         )
 
@@ -106,11 +103,9 @@ def _explain(options: argparse.Namespace, argv: list[str], ended: Ended) -> None
     """Explain a failure, or a success that stayed away from the GPU; write what was asked for."""
     for text in ended.trouble:
         say(f"gpuwhy: {text}")
-    worth = not options.quiet and _had_framework(argv, ended)
-    if ended.failed:
-        worth = not ended.pipe_closed
-    files = _files(options)
-    if not (worth or files or options.markdown):
+    worth = not ended.pipe_closed if ended.failed else not options.quiet and _used(argv, ended)
+    paths = (options.record, options.json.rstrip("-"), options.plot, options.html)
+    if not (worth or any(paths) or options.markdown):
         return
     from gpuwhy.api.watched import after_run
     from gpuwhy.cli.terminal import Progress
@@ -119,14 +114,18 @@ def _explain(options: argparse.Namespace, argv: list[str], ended: Ended) -> None
         after = after_run(argv, ended, os.path.expanduser(options.python), progress.note)
     if worth and after.worth_telling:
         _print(options, after)
-    for path, made in files.items():
+    for name, path in zip(("record", "json", "plot", "html"), paths, strict=True):
         try:
-            _keep(path, made(after, ended))
+            if path and (data := _file(name, path, after, ended)):
+                output.keep(path, data)
+            elif path:
+                why = "GPU memory was not sampled (no GPU, or the program ended too soon)"
+                say(f"gpuwhy: no plot: {why}")
         except UsageError as error:  # the other files are written all the same
             say(f"gpuwhy: {error}")
 
 
-def _had_framework(argv: list[str], ended: Ended) -> bool:
+def _used(argv: list[str], ended: Ended) -> bool:
     """Whether a framework was seen, or stands in the program's text, and no GPU was used."""
     from gpuwhy.run.target import imported, wanted_gpu
 
@@ -137,47 +136,32 @@ def _had_framework(argv: list[str], ended: Ended) -> bool:
 
 def _print(options: argparse.Namespace, after: Watched) -> None:
     """The report in one write, so that several ranks do not mix; each line with the rank."""
-    from gpuwhy.answer import blocks, markdown
+    from gpuwhy.answer import blocks, contract, markdown
     from gpuwhy.cli.terminal import write
     from gpuwhy.run.around import circumstances, own_rank
 
     if options.markdown:
-        document = blocks.document(output.shareable(after.answer), 1)
-        write(markdown.write(document), sys.stderr)
-        return
-    if options.json == "-":
-        write(output.as_json(output.shareable(after.answer)), sys.stderr)
-        return
-    rank = own_rank(os.environ)
-    before = f"[rank {rank}] " if rank else ""
-    document = blocks.document(after.answer, max(options.verbose, int(options.why)))
-    text = circumstances(after.facts.run, after.answer) + output.text(document, sys.stderr)
-    write("".join(f"{before}{line}\n" for line in text.splitlines()), sys.stderr)
+        shared = blocks.document(output.shareable(after.answer), 1)
+        write(markdown.write(shared), sys.stderr)
+    elif options.json == "-":
+        write(contract.as_json(output.shareable(after.answer)), sys.stderr)
+    else:
+        rank = own_rank(os.environ)
+        before = f"[rank {rank}] " if rank else ""
+        document = blocks.document(after.answer, max(options.verbose, int(options.why)))
+        text = circumstances(after.facts.run, after.answer) + output.text(document, sys.stderr)
+        write("".join(f"{before}{line}\n" for line in text.splitlines()), sys.stderr)
 
 
-Made = Callable[["Watched", "Ended"], "bytes | str"]
-
-
-def _files(options: argparse.Namespace) -> dict[str, Made]:
-    """The files that were asked for, each with what makes it."""
-    from gpuwhy.answer import blocks, html
+def _file(name: str, path: str, after: Watched, ended: Ended) -> bytes | str:
+    """What a file that was asked for holds."""
+    from gpuwhy.answer import blocks, contract, html
     from gpuwhy.cli.record import packed
     from gpuwhy.run.plot import drawing
 
-    def page(after: Watched, _: Ended) -> str:
-        return html.page(blocks.document(output.shareable(after.answer), 2))
-
-    made: tuple[tuple[str, Made], ...] = (
-        (options.record, lambda after, ended: packed(after.recording(ended), options.record)),
-        (options.json.rstrip("-"), lambda after, _: output.as_json(output.shareable(after.answer))),
-        (options.plot, lambda after, _: drawing(after.facts.run)),
-        (options.html, page),
-    )
-    return {path: make for path, make in made if path}
-
-
-def _keep(path: str, data: bytes | str) -> None:
-    if data:
-        output.keep(path, data)
-    else:
-        say("gpuwhy: no plot: GPU memory was not sampled (no GPU, or the program ended too soon)")
+    if name == "record":
+        return packed(after.recording(ended), path)
+    if name == "plot":
+        return drawing(after.facts.run)
+    answer = output.shareable(after.answer)
+    return contract.as_json(answer) if name == "json" else html.page(blocks.document(answer, 2))

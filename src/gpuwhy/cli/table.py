@@ -32,7 +32,6 @@ USUAL = {
     "3": "gpuwhy itself failed",
     "4": "undecided, or not recognised",
 }
-FILES = ("FILE", "PATH", "FOLDER", "PLACE", "MODEL", "FILE.svg")
 
 
 class Option(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,7 +49,6 @@ class Option(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     default: str | float | int | None = None
     const: str = ""  # the value where an optional one is left out
     type: Literal["", "count", "number"] = ""
-    once: bool = False  # two different values are a contradiction
     hidden: bool = False
 
     @property
@@ -99,8 +97,12 @@ class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def rows(self) -> list[Option]:
         """Its own options, then the shared ones."""
-        tables = (self.options, *(_file("shared")[group] for group in self.shares))
-        return [_option(key, row) for table in tables for key, row in table.items()]
+        out = []
+        for table in (self.options, *(_file("shared")[group] for group in self.shares)):
+            for key, row in table.items():
+                values = {"help": row} if isinstance(row, str) else row
+                out.append(msgspec.convert({"key": key, **values}, Option))
+        return out
 
     @property
     def below(self) -> dict[str, Command]:
@@ -112,11 +114,6 @@ class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Its options and those of its actions, as far as help shows them."""
         rows = self.rows + [row for one in self.below.values() for row in one.rows]
         return [row for row in rows if row.flags and not row.hidden]
-
-
-def _option(key: str, row: Any) -> Option:
-    values = {"help": row} if isinstance(row, str) else row
-    return msgspec.convert({"key": key, **values}, Option)
 
 
 @cache

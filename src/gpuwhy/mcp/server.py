@@ -139,8 +139,8 @@ class Server:
             return None
         if message.id is None:
             number = message.params.get("requestId")
-            known = isinstance(number, (str, int)) and message.method == "notifications/cancelled"
-            if known and (call := self._calls.get(number)):
+            call = self._calls.get(number) if isinstance(number, (str, int)) else None
+            if message.method == "notifications/cancelled" and call:
                 call.cancel()
             return None
         if message.method != "tools/call":
