@@ -45,6 +45,13 @@ def test_text_names_the_line_the_rule_and_what_to_do(project):
     assert "sha256" in gpuwhy(project, "-v", "requirements.txt").stdout.decode()
 
 
+def test_an_image_of_a_compose_file_has_a_correction(tmp_path):
+    text = "services:\n  s:\n    image: vllm/vllm-openai:0.6.3\n    gpus: all\n"
+    (tmp_path / "compose.yaml").write_text(text)
+    found = json.loads(gpuwhy(tmp_path, "compose.yaml", "--json").stdout)
+    assert found["files"][0]["mistakes"][0]["edit"]["new"] == "vllm/vllm-openai:v0.6.3"
+
+
 def test_a_folder_is_searched_without_environments_and_foreign_yaml(project):
     found = json.loads(gpuwhy(project, ".", "--json").stdout)
     paths = [file["path"] for file in found["files"]]

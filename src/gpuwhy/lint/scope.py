@@ -205,8 +205,8 @@ class Scope:
         if self.target and self.target.system == "windows" and self.target.gpus:
             return "the machine described has one"
         seen = self.environment.variables.get("NVIDIA_VISIBLE_DEVICES")
-        if seen and seen.value not in ("", "none", "void"):
-            return f"NVIDIA_VISIBLE_DEVICES is set to {seen.value} on line {seen.place.line}"
+        if seen and seen.text not in ("", "none", "void"):
+            return f"NVIDIA_VISIBLE_DEVICES is set to {seen.text} on line {seen.place.line}"
         for pin in self.pins:
             owner = "conda's " if pin.origin == "conda" and pin.name in _CONDA_GPU else ""
             if owner or library_wheel(pin.name) or pin.name in _GPU_ONLY:

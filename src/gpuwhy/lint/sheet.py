@@ -95,22 +95,14 @@ class Pin(msgspec.Struct, frozen=True):
         return f"{self.name}{self.specifier} (line {self.place.line})"
 
 
-class Image(msgspec.Struct, frozen=True):
-    """A container image, as it is written."""
+class Word(msgspec.Struct, frozen=True):
+    """An image, or the value of a variable, as it is written."""
 
     text: str
     place: Place
 
 
-class Variable(msgspec.Struct, frozen=True):
-    """An environment variable that a container will have."""
-
-    name: str
-    value: str
-    place: Place
-
-
-class Command(msgspec.Struct, frozen=True):
+class Command(msgspec.Struct):
     """One command: its words with their lines, what is set before it, how the next one follows."""
 
     words: tuple[str, ...]
@@ -153,8 +145,8 @@ class Environment(msgspec.Struct):
     pythons: tuple[str, ...] = ()  # those it may run on; () = not known
     python_from: str = ""  # image python:3.12-slim
     machine: str = ""
-    image: Image | None = None
-    variables: dict[str, Variable] = {}
+    image: Word | None = None
+    variables: dict[str, Word] = {}
     part: str = ""  # of a project: the extra or group
     commands: list[Command] = []
     apt: dict[str, int] = {}  # package → line
@@ -179,19 +171,18 @@ class Workload(msgspec.Struct):
 
     name: str
     place: Place
-    image: Image | None = None
+    image: Word | None = None
     built: str = ""  # the Dockerfile it is built from
     arguments: dict[str, str] = {}  # of that build
     target: str = ""
     built_on: str = ""  # the image that this stage starts from
     built_sets: tuple[str, ...] = ()  # the variables that this stage sets
-    variables: dict[str, Variable] = {}
+    variables: dict[str, Word] = {}
     request: Place | None = None  # where GPUs are asked for
     partial: bool = False  # completed elsewhere: what is missing is not missed
     exempt: bool = False  # sees the devices another way
     only_runtime: bool = False  # `runtime: nvidia` is all that asks for a GPU
     command: str = ""
-    wrong_request: list[Problem] = []
 
     @property
     def origin(self) -> tuple[str, str]:
@@ -213,6 +204,20 @@ class Sheet(msgspec.Struct):
 _BACKEND = re.compile(
     r"/whl/(?:(?:nightly|test|lts/[\d.]+)/)?(cpu|cu\d{2,3}|rocm[\d.]+|xpu)(?:/|_|$|\?)"
 )
+_FAMILIES = (
+    ("other", r"dgl\.ai|openmmlab\.com|flashinfer\.ai|autogptq|llama-cpp-python/whl"),
+    ("other", r"paddlepaddle\.org|pypi\.nvidia"),
+    ("pyg", r"data\.pyg\.org|pytorch-geometric\.com"),
+    ("jax", r"jax-releases|jax_releases|jax_cuda_releases|jax-cuda-releases|libtpu"),
+    ("torch", r"download\.pytorch\.org/|/whl/(nightly/|test/)?(cpu|cu\d|rocm|xpu)"),
+    ("torch", r"torch_stable|torch_nightly"),
+    # Azure's feeds are no mirrors
+    ("mirror", r"^(?!.*/_packaging/).*(/pypi/(web/)?simple/?$|/repository/pypi/simple/?$)"),
+    ("mirror", r"^(?!.*/_packaging/).*//pypi\.[\w.]+/simple/?$"),
+)
+OWN = ("torch", "torchvision", "torchaudio", "xformers", "triton")
+"""Packages that follow PyTorch's index where one is named; and all that are on it."""
+PYTORCH = (*OWN, "torchtext", "torchdata", "torchao")
 
 
 def backend_of(url: str) -> str:
@@ -221,29 +226,6 @@ def backend_of(url: str) -> str:
     return found[1] if found else ""
 
 
-PYTORCH = (
-    *("torch", "torchvision", "torchaudio", "torchtext", "torchdata", "torchao"),
-    *("xformers", "triton"),
-)
-_FAMILIES = (
-    (
-        r"dgl\.ai|openmmlab\.com|flashinfer\.ai|autogptq|llama-cpp-python/whl|paddlepaddle\.org"
-        r"|pypi\.nvidia",
-        "other",
-    ),
-    (r"data\.pyg\.org|pytorch-geometric\.com", "pyg"),
-    (r"jax-releases|jax_releases|jax_cuda_releases|jax-cuda-releases|libtpu", "jax"),
-    (
-        r"download\.pytorch\.org/|/whl/(nightly/|test/)?(cpu|cu\d|rocm|xpu)"
-        r"|torch_stable|torch_nightly",
-        "torch",
-    ),
-)
-_MIRROR = r"/pypi/(web/)?simple/?$|/repository/pypi/simple/?$|//pypi\.[\w.]+/simple/?$"
-
-
 def holds_only(url: str) -> str:
     """The family of packages that a known index holds: torch, jax …; "mirror"; "" = not known."""
-    found = next((family for pattern, family in _FAMILIES if re.search(pattern, url)), "")
-    mirror = "/_packaging/" not in url and re.search(_MIRROR, url)  # Azure's feeds are no mirrors
-    return found or ("mirror" if mirror else "")
+    return next((family for family, pattern in _FAMILIES if re.search(pattern, url)), "")

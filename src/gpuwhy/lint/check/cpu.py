@@ -14,7 +14,7 @@ from gpuwhy.lint.check.files import keeps_conda
 from gpuwhy.lint.mistakes import Mistake, Place
 from gpuwhy.lint.rules import names, told
 from gpuwhy.lint.scope import TENSORFLOW, Scope, is_gpu_build, newest_said
-from gpuwhy.lint.sheet import Image, Pin
+from gpuwhy.lint.sheet import Pin, Word
 from gpuwhy.lint.target import Target
 from gpuwhy.lint.versions import Release, allowed, major
 
@@ -85,22 +85,6 @@ def _of_channels(scope: Scope) -> Iterator[Mistake]:
         yield told("cpu-wheel.order", chosen)
 
 
-def no_cuda_extra(scope: Scope) -> Iterator[Mistake]:
-    """JAX or TensorFlow without its CUDA extra where a GPU is meant."""
-    jax, pin = scope.by_pip("jax"), scope.by_pip("tensorflow")
-    extras = [extra for one in scope.pins if one.name == "jax" for extra in one.extras]
-    other = scope.gpu_framework("jax") or any(p.local.startswith("cuda") for p in scope.pins)
-    brought = other or scope.base.family in ("ngc", "framework")
-    brought = brought or any(one.startswith(("cuda", "tpu", "rocm")) for one in extras)
-    if jax and jax.by_name and scope.gpu_meant and not brought and scope.environment.runs:
-        yield told("no-cuda-extra", jax, meant=scope.gpu_meant)
-    alone = scope.has_wheels("nvidia-cudnn-cu1") and not scope.has_wheels("nvidia-cublas")
-    system = scope.base.name or "torch" in scope.names or scope.by_conda("cudatoolkit")
-    row = scope.taken(pin) if pin and alone and not system and not pin.extras else None
-    if pin and row and at_least(row.version, "2.14"):
-        yield told("no-cuda-extra.tensorflow", pin, version=row.version)
-
-
 def conda_pip_mix(scope: Scope) -> Iterator[Mistake]:
     """conda's CUDA beside pip's builds: unused by torch, of another major for TensorFlow."""
     toolkit = scope.by_conda("cudatoolkit", "cuda-toolkit", "pytorch-cuda", "cuda-version")
@@ -153,7 +137,7 @@ def machine(scope: Scope) -> Iterator[Mistake]:
         yield from image_driver(target, stage.image)
 
 
-def image_driver(target: Target, written: Image) -> Iterator[Mistake]:
+def image_driver(target: Target, written: Word) -> Iterator[Mistake]:
     """The CUDA of an image against the driver."""
     cuda = images.read(written.text).cuda
     if cuda:

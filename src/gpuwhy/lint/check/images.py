@@ -6,20 +6,19 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.facts.version import at_least, major_minor
-from gpuwhy.knowledge import image_tags, images, packages
+from gpuwhy.knowledge import image_tags, images
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.mistakes import Edit, Mistake, Place
 from gpuwhy.lint.rules import pattern, told
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Image, Pin
+from gpuwhy.lint.sheet import Pin, Word
 from gpuwhy.lint.versions import Release, is_pinned, major
 
 _CURES = pattern("images.cures", re.IGNORECASE)
 _OF_OTHERS = pattern("images.of_others")
 _OLD_FILE = pattern("images.old_file")
 """The revoked key, and packages that bring it."""
-_COMPILES = pattern("images.compiles", re.IGNORECASE)
 
 
 def tag(scope: Scope) -> Iterator[Mistake]:
@@ -28,7 +27,7 @@ def tag(scope: Scope) -> Iterator[Mistake]:
         yield from wrong_tag(scope.environment.image)
 
 
-def wrong_tag(image: Image) -> Iterator[Mistake]:
+def wrong_tag(image: Word) -> Iterator[Mistake]:
     """An image tag that does not exist, or stands still."""
     base, place, text = images.read(image.text), image.place, image.text
     found = image_tags.missing(text) if "@" not in text else None
@@ -167,35 +166,3 @@ def _is_old(scope: Scope) -> bool:
     if base.family == "cuda" and not base.name.startswith(own):
         return "ubuntu" in tagged and not at_least(base.cuda, "11.3")  # copies of what is gone
     return bool(image and _OF_OTHERS.search(image.text))
-
-
-def no_nvcc(scope: Scope) -> Iterator[Mistake]:
-    """CUDA code compiled in an image whose tag says that it has no compiler."""
-    base, stage = scope.base, scope.environment
-    has = any(images.from_apt("nvcc", one) for one in stage.apt)
-    wheels = {"cuda-nvcc", "cuda-toolkit", "nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvcc"}
-    if base.variant not in ("base", "runtime") or has or wheels & {pin.name for pin in stage.pins}:
-        return
-    found = _compiled(scope)
-    if found:
-        place, what, sure = found
-        source = images.source("tags") if base.family == "cuda" else None
-        values = {"image": base.name, "instead": base.name.replace("-" + base.variant, "-devel")}
-        level = "" if sure else "warning"
-        yield told("no-nvcc", place, source, severity=level, what=what, values=values)
-
-
-def _compiled(scope: Scope) -> tuple[Place, str, bool] | None:
-    """What is compiled, where, and whether it surely is."""
-    for command in scope.environment.commands:
-        place, first = scope.at(command.line), command.words[0] if command.words else ""
-        if first == "nvcc" and "||" not in command.then:
-            return place, "nvcc is called", True
-        found = _COMPILES.search(" ".join([command.text, *(v for _, v in command.assigned)]))
-        if found and re.match(r"pip|python|cmake|make|uv", first):
-            return place, f"{found[0]} compiles CUDA code", True
-    known = packages.table()
-    for pin in scope.pins:
-        if pin.name in known.compiled and not (pin.reference and pin.version):
-            return pin.place, known.compiled[pin.name], pin.name not in known.prebuilt
-    return None

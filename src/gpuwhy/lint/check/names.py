@@ -161,5 +161,5 @@ def _flaw(scope: Scope, pin: Pin, version: str) -> flaws.Flaw | None:
         return None
     path = scope.environment.variables.get("LD_LIBRARY_PATH")
     full = scope.base.family in ("cuda", "pytorch", "ngc", "tensorflow")
-    cured = (full and scope.base.variant != "base") or (path and flaw.cure in path.value)
+    cured = (full and scope.base.variant != "base") or (path and flaw.cure in path.text)
     return None if flaw.cure and cured else flaw

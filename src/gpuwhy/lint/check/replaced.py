@@ -13,7 +13,7 @@ from gpuwhy.knowledge.images import Base
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.mistakes import Mistake
 from gpuwhy.lint.rules import told
-from gpuwhy.lint.scope import ONE_BY_ONE, Scope, is_of_gpus, newest_said
+from gpuwhy.lint.scope import ONE_BY_ONE, Scope, newest_said
 from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.lint.versions import LINUX, allowed, allows, major, meets_one, solve, together
 
@@ -99,26 +99,6 @@ def _wants_other(name: str, chosen: Mapping[str, str], version: str) -> bool:
     inner = asked.asks(name, chosen.get(name, "")) if not own else {}
     wishes = [asked.asks(one, chosen[one]).get("torch", ()) for one in inner if one in chosen]
     return any(wish and not meets_one(wish, version) for wish in (own, *wishes))
-
-
-def pin_undone(scope: Scope) -> Iterator[Mistake]:
-    """pip install -U transformers after transformers==4.51.3."""
-    stage = scope.environment
-    for pin in scope.pins if scope.kind in ONE_BY_ONE else ():
-        earlier = [p for p in scope.pins if p.name == pin.name and 0 < p.step < pin.step]
-        exact = [p for p in earlier if p.version and together(p, pin)]
-        if not exact or not is_of_gpus(pin.name) or pin.origin != "pip" or pin.arms:
-            continue
-        before, words = exact[-1], stage.words_of(pin.step)
-        lifted = {"-U", "--upgrade"} & set(words) and not pin.specifier and not pin.reference
-        framework = pin.name in ("torch", "tensorflow", "tensorflow-gpu", "jax", "jaxlib")
-        other = framework and pin.public not in ("", before.public)
-        if (lifted and "--no-deps" not in words) or other:
-            takes = f"{pin.name}=={pin.version}" if pin.version else f"the newest {pin.name}"
-            elsewhere = pin.place.path != stage.path and 0 < pin.step <= len(stage.commands)
-            place = scope.at(stage.commands[pin.step - 1].line) if elsewhere else pin.place
-            yield told("pin-undone", place, takes=takes, before=before.said, name=pin.name)
-            return
 
 
 def image_outrun(scope: Scope) -> Iterator[Mistake]:

@@ -24,9 +24,6 @@ def service(work: Workload, target: Target | None) -> Iterator[Mistake]:
     if work.image:
         yield from wrong_tag(work.image)
         yield from image_driver(target, work.image) if target else ()
-    for wrong in work.wrong_request:
-        source = images.source("compose")
-        yield told("bad-gpu-request", wrong.place, source, name=work.name, why=wrong.text)
     base = images.read(work.image.text) if work.image else images.Base("")
     built = images.read(work.built_on) if work.built_on else base
     plain = built.family in ("python", "distro") and not built.gpu
@@ -35,14 +32,14 @@ def service(work: Workload, target: Target | None) -> Iterator[Mistake]:
         source, place = images.source("toolkit"), work.request
         yield told("no-gpu-request.runtime", place, source, name=work.name, image=built.name)
     hidden = work.variables.get("CUDA_VISIBLE_DEVICES")
-    idle = bool(hidden and hidden.value in _HIDDEN) or _IDLE.search(work.command)
+    idle = bool(hidden and hidden.text in _HIDDEN) or _IDLE.search(work.command)
     if not (work.request or work.partial or work.exempt or idle or _says_cpu(work)):
         yield from _asks_nothing(work, base, built)
 
 
 def _asks_nothing(work: Workload, base: images.Base, built: images.Base) -> Iterator[Mistake]:
     visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
-    hides = bool(visible and visible.value in _HIDDEN)
+    hides = bool(visible and visible.text in _HIDDEN)
     words = f"{work.name} {' '.join(work.origin)}".lower()
     named = re.search(r"(^|[^a-z])(gpu|cuda)([^a-z]|$)", words) and not _OTHER.search(words)
     place, level, why = work.place, "warning", ""
@@ -61,6 +58,6 @@ def _asks_nothing(work: Workload, base: images.Base, built: images.Base) -> Iter
 
 def _says_cpu(work: Workload) -> bool:
     """Whether a name of the service, of its image or of its build says that it stays on the CPU."""
-    values = [*work.arguments.values(), *(one.value for one in work.variables.values())]
+    values = [*work.arguments.values(), *(one.text for one in work.variables.values())]
     words = " ".join((work.name, *work.origin, *values)).lower()
     return bool(re.search(r"(^|[^a-z])cpu([^a-z]|$)", words))

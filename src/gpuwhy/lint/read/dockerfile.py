@@ -13,7 +13,7 @@ from gpuwhy.knowledge import images
 from gpuwhy.lint.mistakes import BadFileError, Place, Problem
 from gpuwhy.lint.read import installs, shell
 from gpuwhy.lint.rules import names, pattern
-from gpuwhy.lint.sheet import Command, Environment, Image, Sheet, Variable
+from gpuwhy.lint.sheet import Command, Environment, Sheet, Word
 
 _KEYWORDS = names("dockerfile.keywords")
 _MAY_HOLD_PACKAGES = pattern("dockerfile.may_hold_packages")
@@ -29,11 +29,6 @@ class Instruction(NamedTuple):
     text: str
     line: int
 
-    @property
-    def words(self) -> list[str]:
-        """What stands behind the keyword, at its spaces."""
-        return self.text.split()
-
 
 def read(
     path: str, text: str, arguments: Mapping[str, str] | None = None, target: str = ""
@@ -41,7 +36,7 @@ def read(
     """A Dockerfile; `arguments` and `target` are those of the build, where a file states them."""
     sheet = Sheet(path, "dockerfile")
     try:
-        _Stages(sheet, arguments or {}, target).fill(instructions(text))
+        _Stages(sheet, arguments or {}).fill(instructions(text), target.lower())
     except BadFileError as error:
         template = _TEMPLATE.search(text)
         commented = all(line.startswith("#") for line in map(str.strip, text.split("\n")) if line)
@@ -69,8 +64,15 @@ def instructions(text: str) -> Iterator[Instruction]:
         if not lines[number].strip() or lines[number].lstrip().startswith("#"):
             number += 1
             continue
-        body, number = _joined(lines, number, escape)
-        body, number = _with_heredocs(body, lines, number)
+        parts: list[str] = []  # the line and its continuations; comments between count as lines
+        goes_on = True
+        while goes_on and number < len(lines):
+            line = lines[number].rstrip()
+            number += 1
+            empty = bool(parts) and (not line.strip() or line.lstrip().startswith("#"))
+            parts.append("" if empty else line.removesuffix(escape))
+            goes_on = empty or line.endswith(escape)
+        body, number = _with_heredocs("\n".join(parts), lines, number)
         keyword, _, rest = re.sub(r"[ \t]+", " ", body.strip(), count=1).partition(" ")
         count += 1
         if len(body) > _MOST_LENGTH or count > _MOST:
@@ -79,21 +81,6 @@ def instructions(text: str) -> Iterator[Instruction]:
             yield Instruction(keyword.upper(), rest, start)
         elif not foreign:  # else an instruction of another frontend
             raise BadFileError(start, f"{keyword[:40]!r} is no instruction")
-
-
-def _joined(lines: list[str], number: int, escape: str) -> tuple[str, int]:
-    """A line and its continuations; comments and empty lines between them count as lines."""
-    parts: list[str] = []
-    while number < len(lines):
-        line = lines[number].rstrip()
-        number += 1
-        if parts and (not line.strip() or line.lstrip().startswith("#")):
-            parts.append("")
-            continue
-        parts.append(line.removesuffix(escape))
-        if not line.endswith(escape):
-            break
-    return "\n".join(parts), number
 
 
 def _with_heredocs(body: str, lines: list[str], number: int) -> tuple[str, int]:
@@ -118,17 +105,16 @@ def _with_heredocs(body: str, lines: list[str], number: int) -> tuple[str, int]:
 class _Stages:
     """The stages of a Dockerfile as environments."""
 
-    def __init__(self, sheet: Sheet, given: Mapping[str, str], target: str) -> None:
-        self.sheet = sheet
-        self.given = given
-        self.target = target.lower()
+    def __init__(self, sheet: Sheet, given: Mapping[str, str]) -> None:
+        self.sheet, self.given = sheet, given
+        self.stage = Environment(sheet.path)  # the one that is being read
         self.arguments: dict[str, str] = {}  # before the first FROM
         self.names: dict[str, Environment] = {}
         self.parents: dict[int, Environment] = {}
         self.known: dict[str, str] = {}  # variables of the stage
         self.kept: dict[int, dict[str, str]] = {}
 
-    def fill(self, found: Iterator[Instruction]) -> None:
+    def fill(self, found: Iterator[Instruction], target: str) -> None:
         """Every instruction, then which stages run."""
         for one in found:
             if one.keyword not in ("FROM", "ARG") and not self.sheet.environments:
@@ -138,43 +124,40 @@ class _Stages:
                 handler(one)
         if not self.sheet.environments:
             raise BadFileError(1, "it has no FROM")
-        stage: Environment | None = self.names.get(self.target, self.stage)
+        stage: Environment | None = self.names.get(target, self.stage)
         while stage is not None:
             stage.runs = True
             stage = self.parents.get(id(stage))
-        for stage in self.sheet.environments:
-            _find_python(stage)
+        for each in self.sheet.environments:
+            _find_python(each)
 
-    @property
-    def stage(self) -> Environment:
-        """The one that is being read."""
-        return self.sheet.environments[-1]
-
-    def _from(self, one: Instruction) -> None:
-        words = [word for word in one.words if not word.startswith("--")]
+    def _from(self, entry: Instruction) -> None:
+        words = [word for word in entry.text.split() if not word.startswith("--")]
         if not words:
-            raise BadFileError(one.line, "FROM names no image")
+            raise BadFileError(entry.line, "FROM names no image")
         text = shell.expand(words[0], self.arguments).strip("\"'")
+        made, self.known = Environment(self.sheet.path), {}
+        made.image = Word(text, Place(self.sheet.path, entry.line))
         parent = self.names.get(text.lower())
-        image = Image(text, Place(self.sheet.path, one.line))
-        made = Environment(self.sheet.path, image=image)
-        self.known = {}
-        if parent:
-            made = _child(parent)
+        if parent:  # it goes on where another ended, with lists of its own
+            made = copy(parent)
+            for name in made.__struct_fields__:
+                value = getattr(made, name)
+                setattr(made, name, copy(value) if isinstance(value, (list, dict)) else value)
             self.parents[id(made)] = parent
             self.known = dict(self.kept[id(parent)])
         made.runs = False
-        if re.search(r"--platform=\S*arm64", one.text):
+        if re.search(r"--platform=\S*arm64", entry.text):
             made.machine = "aarch64"
+        self.names[str(len(self.sheet.environments))] = self.stage = made
         self.sheet.environments.append(made)
         self.kept[id(made)] = self.known
-        self.names[str(len(self.sheet.environments) - 1)] = made
         if len(words) >= 3 and words[1].lower() == "as":
             self.names[words[2].lower()] = made
 
-    def _arg(self, one: Instruction) -> None:
+    def _arg(self, entry: Instruction) -> None:
         target = self.known if self.sheet.environments else self.arguments
-        for name, value, _ in _pairs(one):
+        for name, value, _ in _pairs(entry):
             if name in self.given:
                 target[name] = self.given[name]
             elif value is not None:
@@ -182,72 +165,54 @@ class _Stages:
             elif name in self.arguments:
                 target[name] = self.arguments[name]
 
-    def _env(self, one: Instruction) -> None:
-        old = re.match(r"\s*([A-Za-z_]\w*)[ \t]+([^=\s].*)", one.text, re.DOTALL)  # ENV A b
-        pairs = [(old[1], old[2].strip().strip('"'), one.line)] if old else _pairs(one)
+    def _env(self, entry: Instruction) -> None:
+        old = re.match(r"\s*([A-Za-z_]\w*)[ \t]+([^=\s].*)", entry.text, re.DOTALL)  # ENV A b
+        pairs = [(old[1], old[2].strip().strip('"'), entry.line)] if old else _pairs(entry)
         for name, value, line in pairs:
             if value is not None:
                 self.known[name] = shell.expand(value, self.known)
                 place = Place(self.sheet.path, line)
-                self.stage.variables[name] = Variable(name, self.known[name], place)
+                self.stage.variables[name] = Word(self.known[name], place)
 
-    def _run(self, one: Instruction) -> None:
-        text = re.sub(r"^(\s*--(mount|network|security)=\S+)+", "", one.text)
+    def _run(self, entry: Instruction) -> None:
+        text = re.sub(r"^(\s*--(mount|network|security)=\S+)+", "", entry.text)
         if text.lstrip().startswith("["):
-            text = " ".join(_json_words(text))
-        for command in shell.commands(text, one.line, self.known):
-            self.stage.commands.append(command)
+            try:
+                found = json.loads(text)
+            except (ValueError, RecursionError):
+                found = []
+            words = [word for word in found if isinstance(word, str)]
+            started = re.match(r"(/bin/)?(ba)?sh -\w*c ", " ".join(words))
+            text = " ".join(words[2:] if started else words)
+        for command in shell.commands(text, entry.line, self.known):
             installs.take(self.stage, command)
 
-    def _copy(self, one: Instruction) -> None:
-        words = one._replace(text=shell.expand(one.text, self.known)).words
+    def _copy(self, entry: Instruction) -> None:
+        words = shell.expand(entry.text, self.known).split()
         paths = [word.strip("[]\",'") for word in words if not word.startswith("--")]
-        found = re.search(r"--from=(\S+)", one.text)
+        found = re.search(r"--from=(\S+)", entry.text)
         origin = self.names.get(found[1].lower()) if found else None
-        if not found:
-            self._keep_names(paths)
-        elif origin is None:
-            self.stage.commands.append(Command(("COPY", found[1]), (one.line, one.line)))
-        elif origin is not self.stage and _MAY_HOLD_PACKAGES.search(one.text):
+        if found and origin is None:
+            self.stage.commands.append(Command(("COPY", found[1]), (entry.line, entry.line)))
+        elif origin and origin is not self.stage and _MAY_HOLD_PACKAGES.search(entry.text):
             self.stage.carried += [*origin.pins, *origin.carried]
-
-    _add = _copy
-
-    def _keep_names(self, paths: list[str]) -> None:
-        """Where a copied list of packages lies in the image, by its name there."""
-        for source in paths[:-1]:
+        for source in paths[:-1] if not found else ():
             if source.endswith((".txt", ".in")) and "*" not in source:
                 renamed = paths[-1].endswith((".txt", ".in")) and len(paths) == 2
                 name = posixpath.basename(paths[-1] if renamed else source)
                 self.stage.copied[name] = source.removeprefix("./")
 
-
-def _child(parent: Environment) -> Environment:
-    """A stage that goes on where another ended, with lists of its own."""
-    made = copy(parent)
-    for name in made.__struct_fields__:
-        value = getattr(made, name)
-        setattr(made, name, copy(value) if isinstance(value, (list, dict)) else value)
-    return made
+    _add = _copy
 
 
-def _pairs(one: Instruction) -> list[tuple[str, str | None, int]]:
+def _pairs(entry: Instruction) -> list[tuple[str, str | None, int]]:
     """`A=b C=d`, each with its line; None for a name alone."""
-    made = shell.commands("x " + one.text, one.line, {}) if one.text.strip() else []
-    words = ((w, line) for each in made for w, line in zip(each.words, each.lines, strict=True))
-    parted = ((word.partition("="), line) for word, line in words if word != "x")
-    return [(name, value if equals else None, line) for (name, equals, value), line in parted]
-
-
-def _json_words(text: str) -> list[str]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return []
-    words = [word for word in found if isinstance(word, str)] if isinstance(found, list) else []
-    shells = ("sh", "bash", "/bin/sh", "/bin/bash")
-    started = len(words) > 2 and words[0] in shells and words[1].endswith("c")
-    return words[2:] if started else words
+    out: list[tuple[str, str | None, int]] = []
+    for each in shell.commands("x " + entry.text, entry.line, {}):
+        for word, line in zip(each.words, each.lines, strict=True):
+            name, equals, value = word.partition("=")
+            out += [(name, value if equals else None, line)] if word != "x" else []
+    return out
 
 
 _ANOTHER_CONDA = re.compile(
@@ -269,29 +234,23 @@ def _find_python(stage: Environment) -> None:
     """The Pythons that a stage may run its pip with; () where nobody can tell."""
     base = images.read(stage.image.text) if stage.image else images.Base("")
     texts = " ; ".join(command.text for command in stage.commands)
-    named = _named(stage, texts)
-    conda = re.search(r"((?:Mini|Ana)conda3|Miniforge3|Mambaforge)-([\w.]+)", texts)
-    by_conda = images.installer_python(conda[1], conda[2]) if conda else ""
-    if named:
-        stage.pythons = (*named, base.python) if base.python else named
-        stage.python_from = "the Dockerfile installs Python " + ", ".join(named)
-    elif by_conda and not _MADE.search(texts):
-        stage.pythons = (by_conda,)
-        stage.python_from = f"the installer of conda brings Python {by_conda}"
-    elif base.python and base.python != "2.7" and not _ANOTHER_CONDA.search(texts):
-        stage.pythons = (base.python,)
-        stage.python_from = f"image {base.name} holds Python {base.python}"
-    elif any(map(_OF_DISTRIBUTION.match, stage.apt)) and not _OTHER.search(texts):
-        stage.pythons = (base.distro_python,) if base.distro_python else ()
-        stage.python_from = f"image {base.name} has Python {base.distro_python} as its python3"
-
-
-def _named(stage: Environment, texts: str) -> tuple[str, ...]:
-    """The Pythons that a stage installs by their numbers."""
     packages = set(re.findall(r"\bpython(3\.\d+)(?=-|\s|$)", " ".join(stage.apt)))
     if {"python3-pip", "pip"} & set(stage.apt) and not _ITS_OWN_PIP.search(texts):
         packages = set()  # the pip of the distribution fills its own Python
-    return tuple(sorted(packages.union(_BY_UV.findall(texts))))
+    named = sorted(packages.union(_BY_UV.findall(texts)))
+    conda = re.search(r"((?:Mini|Ana)conda3|Miniforge3|Mambaforge)-([\w.]+)", texts)
+    by_conda = images.installer_python(conda[1], conda[2]) if conda else ""
+    found, said = [*named, base.python], "the Dockerfile installs Python " + ", ".join(named)
+    if not named and by_conda and not _MADE.search(texts):
+        found, said = [by_conda], f"the installer of conda brings Python {by_conda}"
+    elif not named and base.python not in ("", "2.7") and not _ANOTHER_CONDA.search(texts):
+        found, said = [base.python], f"image {base.name} holds Python {base.python}"
+    elif not named and any(map(_OF_DISTRIBUTION.match, stage.apt)) and not _OTHER.search(texts):
+        found = [base.distro_python]
+        said = f"image {base.name} has Python {base.distro_python} as its python3"
+    elif not named:
+        return
+    stage.pythons, stage.python_from = tuple(filter(None, found)), said
 
 
 def is_second(environment: Environment) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 
@@ -26,15 +25,24 @@ _NO_REQUIREMENT = re.compile(r"$|\.$|#|>|2>|[\d.]+$|.*\$")
 
 
 def take(stage: Environment, command: Command) -> None:
-    """What a command installs, into the stage."""
+    """A command, and what it installs, into the stage."""
+    stage.commands.append(command)
     start = _after_install(command.words)
     name = command.words[0].rsplit("/", 1)[-1] if command.words else ""
+    before, arms, step = len(stage.pins), command.arms, len(stage.commands)
     if start:
         _take_pip(stage, command, start)
     elif name in _CONDAS:
         _take_conda(stage, command)
     elif name in ("apt-get", "apt", "apk", "dnf", "yum", "microdnf"):
-        _take_apt(stage, command)
+        words = iter(zip(command.words, command.lines, strict=True))
+        for word, _ in words:
+            if word in ("install", "add"):
+                break
+        for word, line in words:
+            if not word.startswith("-"):
+                stage.apt.setdefault(re.split("[=/]", word)[0], line)
+    stage.pins[before:] = [replace(pin, arms=arms, step=step) for pin in stage.pins[before:]]
 
 
 def _after_install(words: tuple[str, ...]) -> int:
@@ -42,74 +50,52 @@ def _after_install(words: tuple[str, ...]) -> int:
     name = words[0].rsplit("/", 1)[-1] if words else ""
     if name in ("uv", "poetry") and "add" in words[1:2]:
         return 2
+    called = 0
     if re.fullmatch(r"pip[\d.]*|\$\{?PIP\d?\}?", name):
         called = 1
-    elif re.fullmatch(r"python[\d.]*|\$\{?PYTHON\w*\}?", name):
-        called = words.index("pip") + 1 if "pip" in words[1:5] else 0
-    elif name == "uv" or (name in _CONDAS and "run" in words[1:2]):
-        called = words.index("pip") + 1 if "pip" in words[1 : 3 if name == "uv" else None] else 0
-    else:
-        called = 0
+    by_python = re.fullmatch(r"python[\d.]*|\$\{?PYTHON\w*\}?", name) and "pip" in words[1:5]
+    by_uv = name == "uv" and "pip" in words[1:3]
+    by_conda = name in _CONDAS and "run" in words[1:2] and "pip" in words
+    if by_python or by_uv or by_conda:
+        called = words.index("pip") + 1
     return words.index("install", called) + 1 if called and "install" in words[called:] else 0
 
 
 def _take_pip(stage: Environment, command: Command, start: int) -> None:
-    indexes = _from_variables(stage, command)
+    """The requirements of a pip command, its indexes and the files that it names."""
+    here = Place(stage.path, command.line)
+    known = {name: (one.text, one.place) for name, one in stage.variables.items()}
+    known |= {name: (value, here) for name, value in command.assigned}
+    indexes = []
+    for name, role in _VARIABLES.items():
+        value, place = known.get(name, ("", here))
+        indexes += [Index(url, role, place) for url in value.split() if "$" not in url]
     backend, found, files = "", [], []
-    for word, value, place in _arguments(stage, command, start):
+    words = iter(zip(command.words[start:], command.lines[start:], strict=True))
+    for word, line in words:
+        place = Place(stage.path, line)
         if not word.startswith("-"):
             with suppress(requirements.BadRequirementError):
-                found.append(requirements.requirement(word, place))
-        elif word == "--torch-backend":
+                if not _NO_REQUIREMENT.match(word):
+                    found.append(requirements.requirement(word, place))
+            continue
+        option, equals, value = word.partition("=")
+        if not equals and option in _VALUED:
+            value = next(words, ("", 0))[0]
+        if option == "--torch-backend":
             backend = value if value != "auto" else "mixed"
-        elif word in requirements.ROLES:
-            indexes.append(Index(value, _role(word, command), place))
+        elif option in requirements.ROLES:
+            role = requirements.ROLES[option]
+            by_uv = command.words[0].rsplit("/", 1)[-1] == "uv"  # looks into an extra one first
+            indexes.append(Index(value, "first" if role == "extra" and by_uv else role, place))
         else:
-            files += _included(stage, word, value, place)
+            files += _included(stage, option, value, place)
     stage.other_index |= any(not holds_only(index.url) for index in indexes)
     asked, arms, step = tuple(indexes), command.arms, len(stage.commands)
     for pin in found:
-        placed = requirements.with_indexes(requirements.with_backend(pin, backend), asked)
-        stage.pins.append(replace(placed, arms=arms, step=step))
-    stage.includes += [
-        replace(one, backend=backend, indexes=asked, arms=arms, step=step) for one in files
-    ]
-
-
-def _arguments(
-    stage: Environment, command: Command, start: int
-) -> Iterator[tuple[str, str, Place]]:
-    """Each option with its value, and each requirement, with its line."""
-    words = iter(list(zip(command.words, command.lines, strict=False))[start:])
-    for word, line in words:
-        place = Place(stage.path, line)
-        if word.startswith("-"):
-            option, equals, value = word.partition("=")
-            valued = not equals and option in _VALUED
-            yield option, next(words, ("", 0))[0] if valued else value, place
-        elif not _NO_REQUIREMENT.match(word):
-            yield word, "", place
-
-
-def _role(option: str, command: Command) -> Role:
-    """uv looks into an extra index first, and takes what it finds there."""
-    role = requirements.ROLES[option]
-    by_uv = command.words[0].rsplit("/", 1)[-1] == "uv"
-    return "first" if role == "extra" and by_uv else role
-
-
-def _from_variables(stage: Environment, command: Command) -> list[Index]:
-    """Indexes that pip and uv take from variables."""
-    here = Place(stage.path, command.line)
-    known = {one.name: (one.value, one.place) for one in stage.variables.values()}
-    known |= {name: (value, here) for name, value in command.assigned}
-    named = ((known[name], role) for name, role in _VARIABLES.items() if name in known)
-    return [
-        Index(url, role, place)
-        for (value, place), role in named
-        for url in value.split()
-        if "$" not in url
-    ]
+        stage.pins.append(requirements.with_indexes(requirements.with_backend(pin, backend), asked))
+    for one in files:
+        stage.includes.append(replace(one, backend=backend, indexes=asked, arms=arms, step=step))
 
 
 def _included(stage: Environment, option: str, value: str, place: Place) -> list[Include]:
@@ -131,19 +117,8 @@ def _take_conda(stage: Environment, command: Command) -> None:
         named = [after for word, after in pairwise(words) if word in ("-c", "--channel") and name]
     stage.channels += [one for one in dict.fromkeys(named) if one not in stage.channels]
     number = words.index(name) + 1 if name in ("install", "create") else len(words)
-    before = len(stage.pins)
     while number < len(words):
         word, line = words[number], command.lines[number]
         number += 2 if word in _CONDA_VALUED else 1
         if not word.startswith("-") and "$" not in word and word not in (".", ""):
             conda.add(stage, word, line)
-    arms, step = command.arms, len(stage.commands)
-    stage.pins[before:] = [replace(pin, arms=arms, step=step) for pin in stage.pins[before:]]
-
-
-def _take_apt(stage: Environment, command: Command) -> None:
-    words = list(zip(command.words, command.lines, strict=False))
-    at = next((n for n, (word, _) in enumerate(words) if word in ("install", "add")), len(words))
-    for word, line in words[at + 1 :]:
-        if not word.startswith("-"):
-            stage.apt.setdefault(re.split("[=/]", word)[0], line)

@@ -50,62 +50,57 @@ def parse(text: str) -> dict[str, Any]:
 
 class _Reader:
     def __init__(self, sheet: Sheet, data: dict[str, Any], text: str) -> None:
-        self.sheet, self.data, self.lines = sheet, data, text.split("\n")
-        self.uv = _table(data, "tool", "uv")
+        self.sheet, self.lines = sheet, text.split("\n")
+        self.project, self.uv = _table(data, "project"), _table(data, "tool", "uv")
+        self.groups = _table(data, "dependency-groups")
 
     def fill(self) -> None:
         """The base, and the base with each extra or group."""
-        project, groups = _table(self.data, "project"), _table(self.data, "dependency-groups")
-        base = self._pins(project.get("dependencies"), "[project]")
-        extras: dict[str, list[Pin]] = {}
-        for name, entries in _table(project, "optional-dependencies").items():
-            extras[name] = self._pins(entries, "[project.optional-dependencies]", name)
-        for name in groups:
-            extras.setdefault(name, []).extend(self._group(groups, name, ()))
-        if _table(self.data, "tool", "poetry", "dependencies"):
-            place = Place(self.sheet.path, self._line(r"\[tool\.poetry\.dependencies"))
+        base = self._pins(self.project.get("dependencies"), "[project]")
+        parts: dict[str, list[Pin]] = {"": []}
+        for name, entries in _table(self.project, "optional-dependencies").items():
+            parts[name] = self._pins(entries, "[project.optional-dependencies]", name)
+        for name in self.groups:
+            parts.setdefault(name, []).extend(self._group(name, ()))
+        poetry = next((n for n, one in enumerate(self.lines, 1) if _POETRY.match(one)), 0)
+        if poetry:
             said = "Poetry's own table of dependencies is not checked: lint reads [project]"
-            self.sheet.notes.append(Problem(place, said))
-        self._environment(base, "")
-        for name, pins in extras.items():
-            self._environment([*base, *pins], name)
-
-    def _environment(self, pins: list[Pin], part: str) -> None:
-        sources = self._sources(part)
-        made = Environment(self.sheet.path, [_sourced(pin, sources) for pin in pins])
-        made.pythons, made.part, made.python_from = self._pythons(), part, "requires-python"
+            self.sheet.notes.append(Problem(Place(self.sheet.path, poetry), said))
+        declared = self.project.get("requires-python")
+        pythons = pythons_in(declared) if isinstance(declared, str) else ()
         overrides = self._pins(self.uv.get("override-dependencies"), "[tool.uv]")
-        made.overridden = frozenset(pin.name for pin in overrides)
-        if re.search(r"(^|[^a-z])(gpu|cuda|cu1\d\d?)([^a-z]|$)", part.lower()):
-            made.gpu = f"the extra {part} is for GPUs"
-        self.sheet.environments.append(made)
+        for part, pins in parts.items():
+            sources = self._sources(part)
+            made = Environment(self.sheet.path, [_sourced(pin, sources) for pin in base + pins])
+            made.pythons, made.part, made.python_from = pythons, part, "requires-python"
+            made.overridden = frozenset(pin.name for pin in overrides)
+            if re.search(r"(^|[^a-z])(gpu|cuda|cu1\d\d?)([^a-z]|$)", part.lower()):
+                made.gpu = f"the extra {part} is for GPUs"
+            self.sheet.environments.append(made)
 
-    def _line(self, words: str, *headers: str) -> int:
-        """The first line that has an expression, below those that have each of the headers."""
-        start = 0
-        for one in headers:
-            at = (n for n in range(start, len(self.lines)) if one in self.lines[n])
-            start = next(at, start)
-        found = (n for n in range(start, len(self.lines)) if re.search(words, self.lines[n], re.I))
-        return next(found, start) + 1
-
-    def _group(self, groups: dict[str, Any], name: str, inside: tuple[str, ...]) -> list[Pin]:
+    def _group(self, name: str, inside: tuple[str, ...]) -> list[Pin]:
         """A dependency group and those it includes; a circle ends where it closes."""
-        entries = groups.get(name)
+        entries = self.groups.get(name)
         if name in inside or len(inside) > 20 or not isinstance(entries, list):
             return []
         out = self._pins(entries, "[dependency-groups]", name)
         for entry in entries:
             if isinstance(entry, dict) and isinstance(entry.get("include-group"), str):
-                out += self._group(groups, entry["include-group"], (*inside, name))
+                out += self._group(entry["include-group"], (*inside, name))
         return out
 
     def _pins(self, entries: object, *headers: str) -> list[Pin]:
-        out = []
+        """The requirements of a list, each with the line that has it below the headers."""
+        out, above = [], 0
+        for header in headers:
+            at = (n for n, line in enumerate(self.lines) if n >= above and header in line)
+            above = next(at, above)
         listed = entries if isinstance(entries, list) else []
         for entry in (one for one in listed if isinstance(one, str)):
-            line = self._line(f"[\"']{re.escape(entry)}[\"']", *headers)
-            place = Place(self.sheet.path, line)
+            quoted = (f'"{entry}"', f"'{entry}'")
+            below = (n for n, line in enumerate(self.lines) if n >= above)
+            at = (n for n in below if any(one in self.lines[n] for one in quoted))
+            place = Place(self.sheet.path, next(at, above) + 1)
             try:
                 out.append(requirements.requirement(entry.strip(), place))
             except requirements.BadRequirementError as error:
@@ -126,9 +121,8 @@ class _Reader:
                     out.setdefault(normal(name), []).append((build, marker))
         return out
 
-    def _pythons(self) -> tuple[str, ...]:
-        declared = _table(self.data, "project").get("requires-python")
-        return pythons_in(declared) if isinstance(declared, str) else ()
+
+_POETRY = re.compile(r"\[tool\.poetry\.dependencies")
 
 
 def _sourced(pin: Pin, sources: dict[str, list[tuple[str, str]]]) -> Pin:

@@ -7,12 +7,22 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 from packaging.requirements import InvalidRequirement, Requirement
 
 from gpuwhy.lint.mistakes import Place, Problem
 from gpuwhy.lint.rules import names, pattern, table
-from gpuwhy.lint.sheet import Environment, Include, Index, Pin, Role, Sheet, backend_of, holds_only
+from gpuwhy.lint.sheet import (
+    OWN,
+    Environment,
+    Include,
+    Index,
+    Pin,
+    Role,
+    Sheet,
+    backend_of,
+    holds_only,
+)
 from gpuwhy.lint.versions import normal
 
 _URL = pattern("requirements.url")
@@ -45,18 +55,14 @@ def logical_lines(text: str) -> Iterator[Logical]:
     """Lines as pip joins them."""
     held: list[str] = []
     start = 0
-    for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
+    for number, raw in enumerate([*text.lstrip("\ufeff").split("\n"), ""], 1):
         line = re.sub(r"(^|\s)#.*$", "", raw.rstrip("\r \t")).rstrip()
         start = start if held else number
-        if line.endswith("\\"):
-            held.append(line[:-1])
-            continue
-        whole = " ".join([*held, line]).strip()
-        held = []
-        if whole:
-            yield Logical(whole, start)
-    if held:
-        yield Logical(" ".join(held).strip(), start)
+        held.append(line.removesuffix("\\"))
+        if not line.endswith("\\"):
+            whole, held = " ".join(held).strip(), []
+            if whole:
+                yield Logical(whole, start)
 
 
 def read(path: str, text: str) -> Sheet:
@@ -72,58 +78,43 @@ def fill(
 ) -> None:
     """Requirement lines and options into an environment; what cannot be read is a problem."""
     indexes: list[Index] = []
-    for logical in lines:
-        place = Place(environment.path, logical.line)
-        if "${" in logical.text:
-            said = f"{_short(logical.text)!r} is not checked: only the installation knows its value"
+    for text, line in lines:
+        place = Place(environment.path, line)
+        if "${" in text:
+            said = f"{_short(text)!r} is not checked: only the installation knows its value"
             sheet.notes.append(Problem(place, said))
             continue
         try:
-            if logical.text.startswith("-"):
-                indexes += _option(environment, logical.text, place, limits)
+            if text.startswith("-"):
+                indexes += _option(environment, text, place, limits)
             else:
-                pin = requirement(logical.text, place)
-                environment.pins.append(msgspec.structs.replace(pin, limits=limits))
+                environment.pins.append(replace(requirement(text, place), limits=limits))
         except BadRequirementError as error:
-            refused = _LOCAL_RANGE.match(logical.text)
+            refused = _LOCAL_RANGE.match(text)
             if refused:
                 environment.refused.append(Problem(place, refused[0]))
             else:
                 sheet.problems.append(Problem(place, str(error)))
-    if indexes:
-        _ask(environment, indexes)
-
-
-def listed(nodes: Iterable[object]) -> list[Logical]:
-    """The texts of a YAML list, with their lines."""
-    texts = (one for one in nodes if isinstance(one, str) and one.strip())
-    return [Logical(one.strip(), getattr(one, "line", 0)) for one in texts]
-
-
-def _ask(environment: Environment, named: list[Index]) -> None:
-    """The indexes of a file, for every line of it; of several --index-url pip takes the last."""
-    only = [index for index in named if index.role == "only"]
-    kept = tuple(index for index in named if index.role != "only" or index is only[-1])
-    environment.pins[:] = [with_indexes(pin, kept) for pin in environment.pins]
-    environment.includes[:] = [
-        msgspec.structs.replace(one, indexes=(*one.indexes, *kept)) for one in environment.includes
-    ]
+    if indexes:  # for every line of the file; of several --index-url pip takes the last
+        only = [index for index in indexes if index.role == "only"]
+        kept = tuple(index for index in indexes if index.role != "only" or index is only[-1])
+        environment.pins[:] = [with_indexes(pin, kept) for pin in environment.pins]
+        included = environment.includes
+        included[:] = [replace(one, indexes=(*one.indexes, *kept)) for one in included]
 
 
 def with_indexes(pin: Pin, indexes: tuple[Index, ...]) -> Pin:
     """A pin that may come from other indexes; PyTorch's packages follow the last of PyTorch's."""
     if pin.reference or not indexes:
         return pin
-    found = msgspec.structs.replace(pin, indexes=(*pin.indexes, *indexes))
     backend = next((index.backend for index in reversed(indexes) if index.backend), "")
-    return with_backend(found, backend)
+    return with_backend(replace(pin, indexes=(*pin.indexes, *indexes)), backend)
 
 
 def with_backend(pin: Pin, backend: str) -> Pin:
     """A pin from another index: PyTorch's own packages follow it, others do not."""
-    own = pin.name in ("torch", "torchvision", "torchaudio", "xformers", "triton")
-    follows = own and backend and not pin.backend
-    return msgspec.structs.replace(pin, backend=backend) if follows else pin
+    follows = pin.name in OWN and backend and not pin.backend
+    return replace(pin, backend=backend) if follows else pin
 
 
 def _option(environment: Environment, text: str, place: Place, limits: bool) -> list[Index]:
@@ -168,22 +159,19 @@ def requirement(text: str, place: Place) -> Pin:
 def _reference(found: re.Match[str], marker: str, place: Place) -> Pin:
     """A URL or a path: its name is before the @, in `#egg=`, or in the wheel's file name."""
     url = found["url"]
-    egg, wheel = re.search(r"[#&]egg=([\w.-]+)", url), _WHEEL.search(url)
-    version = re.sub("%2[Bb]", "+", wheel[2]) if wheel else ""
-    name = found["name"] or (egg[1] if egg else wheel[1] if wheel else _last_part(url))
+    last = re.split(r"[#?\[]", url)[0].rstrip("/.").split("/")[-1]  # apex.git@main
+    name = re.sub(r"(\.git)?(@.*)?$", "", last) or "-"
     head = url.startswith("git+") and "@" not in url.rpartition("/")[2]
-    tag = (wheel[3] if wheel[4] != "abi3" else "") if wheel else "HEAD" if head else ""
-    windows = 'sys_platform == "win32"' if wheel and wheel[5].startswith("win") else ""
-    specifier = f"=={version}" if version else ""
+    version, tag = "", "HEAD" if head else ""
+    egg, wheel = re.search(r"[#&]egg=([\w.-]+)", url), _WHEEL.search(url)
+    if wheel:
+        name, version = wheel[1], re.sub("%2[Bb]", "+", wheel[2])
+        tag = wheel[3] if wheel[4] != "abi3" else ""
+        marker = marker or ('sys_platform == "win32"' if wheel[5].startswith("win") else "")
+    name = found["name"] or (egg[1] if egg else name)
     extras = tuple(map(normal, re.findall(r"[\w.-]+", found["extras"] or "")))
-    pin = Pin(normal(name), place, specifier, extras, marker or windows, reference=True, tag=tag)
-    return msgspec.structs.replace(pin, backend=backend_of(url))
-
-
-def _last_part(url: str) -> str:
-    """git+https://host/NVIDIA/apex.git@main → apex."""
-    last = re.split(r"[#?\[]", url)[0].rstrip("/.").split("/")[-1]
-    return re.sub(r"(\.git)?(@.*)?$", "", last) or "-"
+    pin = Pin(normal(name), place, f"=={version}" if version else "", extras, marker, tag=tag)
+    return replace(pin, reference=True, backend=backend_of(url))
 
 
 def _short(text: str) -> str:

@@ -19,22 +19,18 @@ _NEW = re.compile(r"(conda|mamba|micromamba) (env )?create\b|-m venv\b|virtualen
 _ONCE = re.compile(
     r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=[\"']?([\w./:+=<>-]+)[\"']?[ \t]*$", re.MULTILINE
 )
+COLAB_PYTHON = "3.12"  # since August 2025
 
 
 def read(path: str, text: str) -> Sheet:
     """A script of a POSIX shell."""
-    sheet = Sheet(path, "script")
-    sheet.environments.append(Environment(path))
+    sheet = Sheet(path, "script", [Environment(path)])
     text = text.replace("\r\n", "\n")
-    fill(sheet, _COMMENT.sub("", text), 1, _constants(text))
-    return sheet
-
-
-def _constants(text: str) -> dict[str, str]:
-    """Variables that are set once, to a plain value."""
-    found = _ONCE.findall(text)
+    found = _ONCE.findall(text)  # variables that are set once, to a plain value
     counts = Counter(name for name, _ in found)
-    return {name: value for name, value in found if counts[name] == 1}
+    once = {name: value for name, value in found if counts[name] == 1}
+    fill(sheet, _COMMENT.sub("", text), 1, once)
+    return sheet
 
 
 def fill(sheet: Sheet, text: str, line: int, variables: Mapping[str, str]) -> None:
@@ -45,11 +41,7 @@ def fill(sheet: Sheet, text: str, line: int, variables: Mapping[str, str]) -> No
         if _NEW.search(command.text) and stage.pins:
             stage = Environment(sheet.path, gpu=stage.gpu)
             sheet.environments.append(stage)
-        stage.commands.append(command)
         installs.take(stage, command)
-
-
-COLAB_PYTHON = "3.12"  # since August 2025
 
 
 class _Cell(msgspec.Struct):

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-import msgspec
-
 from gpuwhy.lint.sheet import Arms, Command
 
 _QUOTED = r"'[^'\n]{0,300}'|\"(?:\\.|[^\"\\\n]){0,300}\""
@@ -21,11 +19,15 @@ _TOKEN = re.compile(
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _ASIDE = re.compile(r"`#[^`]{0,500}`")
 """A comment amid the words of a command, as a substitution that gives nothing."""
+_UNQUOTED = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)", re.DOTALL)
 _MOST_WORDS, _BODY = 20_000, -1
-_WRAPPERS = (
-    *("sudo", "then", "do", "else", "time", "env", "exec", "command", "nice"),
-    *("!", "if", "-E", "-y"),
+_WRAPPERS = ("sudo", "then", "do", "else", "time", "env", "exec", "command", "nice")
+_PREFIXES = (*_WRAPPERS, "!", "if", "-E", "-y")
+_PIP = re.compile(r"(?:.*/)?pip[\d.]*")
+_FLAG = re.compile(
+    r"-[qv]+|--(?:no-cache-dir|quiet|verbose|no-input|isolated|no-color)|--[\w-]+=.*"
 )
+"""Options that pip takes before its subcommand as well as behind it."""
 
 
 def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command]:
@@ -33,20 +35,33 @@ def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command
     out: list[Command] = []
     words: list[str] = []
     lines: list[int] = []
-    arms = _Arms(line)
+    arms: list[tuple[int, int]] = []  # branches and bodies of functions that are open
     known = dict(variables)
-    for token, seen, joins in _tokens(text, line):
+    for number, (token, seen, joins) in enumerate(_tokens(text, line)):
         if not joins:
-            found = _split(token, known) or [expand(_unquoted(token), known)]
+            name = re.fullmatch(r"\$\{?(\w+)\}?", token)
+            value = known.get(name[1], "") if name else ""
+            several = " " in value and "$" not in value and len(value) < 500
+            found = value.split() if several else [expand(_unquoted(token), known)]
             words += found
             lines += [seen] * len(found)
             continue
-        made = arms.placed(words, _command(words, lines, token), token)
-        known |= {name: value for one in made if not one.words for name, value in one.assigned}
-        arms.forget(made, known)
-        out += made
+        made = _command(words, lines, token)
+        made.arms = _turned(arms, words[0] if words else "", line * 100_000 + number)
+        if made.words or made.assigned:
+            out.append(made)
+        for one, value in made.assigned if not made.words else ():
+            known[one] = value
+            if any(fork != _BODY for fork, _ in made.arms):
+                del known[one]  # set in a branch: nobody knows whether
+        if token == ";;" and arms:
+            arms[-1] = (arms[-1][0], arms[-1][1] + 1)
+        elif token == "{":  # the body of a function: nobody knows which of them are called
+            arms.append((_BODY, number))
+        elif token == "}" and arms and arms[-1][0] == _BODY:
+            arms.pop()
         words, lines = [], []
-    return out + arms.placed(words, _command(words, lines, ""), "")
+    return out
 
 
 def _tokens(text: str, line: int) -> Iterator[tuple[str, int, bool]]:
@@ -59,116 +74,45 @@ def _tokens(text: str, line: int) -> Iterator[tuple[str, int, bool]]:
             silent = seen  # nothing more on this line
         if token.lastgroup == "join" or (token.lastgroup == "word" and seen != silent):
             yield token[0], seen, token.lastgroup == "join"
+    yield "", seen, True
 
 
-def _split(word: str, variables: Mapping[str, str]) -> list[str]:
-    """The words of a bare $NAME whose value has several; [] for every other word."""
-    name = re.fullmatch(r"\$\{?(\w+)\}?", word)
-    value = variables.get(name[1], "") if name else ""
-    return value.split() if " " in value and "$" not in value and len(value) < 500 else []
+def _turned(arms: list[tuple[int, int]], first: str, fork: int) -> Arms:
+    """The branches of a command, which its first word may open, change or close."""
+    if first in ("fi", "esac") and arms:
+        arms.pop()
+    elif first in ("else", "elif") and arms:
+        arms[-1] = (arms[-1][0], arms[-1][1] + 1)
+    elif first in ("if", "case"):
+        arms.append((fork, 0))
+    return tuple(arms[:-1] if first in ("if", "elif", "case") else arms)
 
 
-class _Arms:
-    """Which branches of `if` and `case` a command stands in, counted as the commands go by."""
-
-    def __init__(self, line: int) -> None:
-        self.open: list[tuple[int, int]] = []
-        self.next = line * 1000  # another number for each fork of a file
-        self.bodies = 0
-        self.assigned: dict[str, Arms] = {}
-
-    def forget(self, made: list[Command], known: dict[str, str]) -> None:
-        """Variables that were set in a branch, where that was left."""
-        for one in made if made and not made[0].words else ():
-            self.assigned |= {name: _forks(one.arms) for name, _ in one.assigned}
-        here = _forks(tuple(self.open))
-        left = [name for name, arms in self.assigned.items() if here[: len(arms)] != arms]
-        for name in left:
-            known.pop(name, None)
-            del self.assigned[name]
-
-    def placed(self, words: list[str], found: list[Command], then: str) -> list[Command]:
-        """A command with its branches; its words may open or close one."""
-        first = words[0] if words else ""
-        if first in ("fi", "esac") and self.open:
-            self.open.pop()
-        elif first in ("else", "elif") and self.open:
-            self._other_arm()
-        elif first in ("if", "case"):
-            self.next += 1
-            self.open.append((self.next, 0))
-        arms = self.open[:-1] if first in ("if", "elif", "case") else self.open
-        made = [msgspec.structs.replace(one, arms=tuple(arms)) for one in found]
-        if then == ";;" and self.open:
-            self._other_arm()
-        elif then == "{":  # the body of a function: nobody knows which of them are called
-            self.bodies += 1
-            self.open.append((_BODY, self.bodies))
-        elif then == "}" and self.open and self.open[-1][0] == _BODY:
-            self.open.pop()
-        return made
-
-    def _other_arm(self) -> None:
-        fork, arm = self.open[-1]
-        self.open[-1] = (fork, arm + 1)
-
-
-def _forks(arms: Arms) -> Arms:
-    """The branches without the bodies of functions."""
-    return tuple(arm for arm in arms if arm[0] != _BODY)
-
-
-def _command(words: list[str], lines: list[int], then: str) -> list[Command]:
+def _command(words: list[str], lines: list[int], then: str) -> Command:
+    """What is set before a command, and its words behind sudo and its kin."""
     if words and words[0] == "export":
-        pairs = [(one[1], one[2]) for one in map(_ASSIGNED.fullmatch, words[1:]) if one]
-        return [Command((), (), tuple(pairs), then)] if pairs else []
-    assigned, start = _before(words)
-    if start == len(words) and not assigned:
-        return []
-    order = [start + at for at in _pips_order(words[start:])]
-    said, where = tuple(words[at] for at in order), tuple(lines[at] for at in order)
-    return [Command(said, where, tuple(assigned), then)]
-
-
-def _before(words: list[str]) -> tuple[list[tuple[str, str]], int]:
-    """What is set before a command, and the place of its first word behind sudo and its kin."""
+        pairs = (_ASSIGNED.fullmatch(word) for word in words[1:])
+        return Command((), (), tuple((one[1], one[2]) for one in pairs if one), then)
     assigned: list[tuple[str, str]] = []
     start = 0
     for word in words:
         found = _ASSIGNED.fullmatch(word)
         if found:
             assigned.append((found[1], found[2]))
-        elif word.rsplit("/", 1)[-1] not in _WRAPPERS and not word.startswith("--mount="):
+        elif word.rsplit("/", 1)[-1] not in _PREFIXES and not word.startswith("--mount="):
             break
         start += 1
-    return assigned, start
-
-
-_PIP = re.compile(r"(?:.*/)?pip[\d.]*")
-_FLAG = re.compile(
-    r"-[qv]+|--(?:no-cache-dir|quiet|verbose|no-input|isolated|no-color)|--[\w-]+=.*"
-)
-"""Options that pip takes before its subcommand as well as behind it."""
-
-
-def _pips_order(words: list[str]) -> list[int]:
-    """The places of a command's words, pip's subcommand before options in front of it."""
-    named = next((at for at, word in enumerate(words[:3]) if _PIP.fullmatch(word)), -1)
-    after = range(named + 1, len(words)) if named >= 0 else ()
-    behind = next((at for at in after if not _FLAG.fullmatch(words[at])), 0)
-    if behind <= named + 1:
-        return list(range(len(words)))
-    moved = [*range(named + 1, behind), *range(behind + 1, len(words))]
-    return [*range(named + 1), behind, *moved]
+    order = list(range(start, len(words)))
+    pip = next((at for at in order[:3] if _PIP.fullmatch(words[at])), len(words))
+    behind = next((at for at in order if at > pip and not _FLAG.fullmatch(words[at])), 0)
+    if behind > pip + 1:  # pip's subcommand before options in front of it
+        order.insert(pip - start + 1, order.pop(behind - start))
+    said, where = tuple(words[at] for at in order), tuple(lines[at] for at in order)
+    return Command(said, where, tuple(assigned), then)
 
 
 def _unquoted(word: str) -> str:
-    return re.sub(
-        r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)",
-        lambda found: found[1] or found[2] or found[3] or "",
-        word,
-        flags=re.DOTALL,
-    )
+    return _UNQUOTED.sub(lambda found: found[1] or found[2] or found[3] or "", word)
 
 
 def expand(text: str, variables: Mapping[str, str]) -> str:

@@ -1,11 +1,11 @@
-"""YAML with line numbers; an alias is the same object again, depth and size have limits."""
+"""YAML with line numbers; depth and size have limits."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Union
+from typing import Any
 
 import yaml
 
@@ -17,54 +17,25 @@ _VARIABLE = re.compile(r"\$\{\w+[^}\n]*\}")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class Text(str):
-    """A scalar."""
+class Node:
+    """A text, a list or a mapping, with its line; what is not there is none of them."""
 
-    line: int = 0
+    def __init__(self, line: int = 0) -> None:
+        self.line = self.key = line  # key: the line of its key in a mapping
+        self.text = ""
+        self.items: list[Node] = []
+        self.fields: dict[str, Node] = {}
+        self.is_map = False
 
-
-class Seq(list["Node"]):
-    """A sequence."""
-
-    line: int = 0
-
-
-class Map(dict[str, "Node"]):
-    """A mapping; keys are texts with their lines."""
-
-    line: int = 0
-
-    def at(self, *path: str) -> Node | None:
-        """The node below a path of keys."""
-        node: Node | None = self
+    def at(self, *path: str) -> Node:
+        """What is below a path of keys."""
+        node = self
         for key in path:
-            node = node.get(key) if isinstance(node, Map) else None
+            node = node.fields.get(key, Node())
         return node
 
-    def map(self, *path: str) -> Map:
-        """The mapping below a path; an empty one where there is none."""
-        found = self.at(*path)
-        return found if isinstance(found, Map) else Map()
 
-    def seq(self, *path: str) -> Seq:
-        """The sequence below a path; an empty one where there is none."""
-        found = self.at(*path)
-        return found if isinstance(found, Seq) else Seq()
-
-    def text(self, *path: str) -> str:
-        """The scalar below a path; '' where there is none."""
-        found = self.at(*path)
-        return found if isinstance(found, Text) else ""
-
-    def line_of(self, key: str) -> int:
-        """The line of a key."""
-        return next((getattr(k, "line", 0) for k in self if k == key), self.line)
-
-
-Node = Union[Text, Seq, Map]
-
-
-def top(sheet: Sheet, text: str, wanted: str) -> Map | None:
+def top(sheet: Sheet, text: str, wanted: str) -> Node:
     """The mapping that a file is, `${NAME}` allowed; what is none is a problem of its sheet."""
     try:
         try:
@@ -73,20 +44,20 @@ def top(sheet: Sheet, text: str, wanted: str) -> Map | None:
             if not _VARIABLE.search(text):
                 raise
             found = _document(_VARIABLE.sub("$X", text))
-        if not isinstance(found, Map):
+        if not found.is_map:
             raise BadFileError(1, f"no {wanted} is expected")
     except BadFileError as error:
         sheet.problems.append(Problem(Place(sheet.path, error.line), str(error)))
-        return None
+        return Node()
     return found
 
 
-def _document(text: str) -> Node | None:
+def _document(text: str) -> Node:
     """The first document, from the parser's events; raises BadFileError."""
     try:
         events = islice(yaml.parse(text, Loader=_LOADER), _EVENTS)
         first = next((one for one in events if isinstance(one, yaml.NodeEvent)), None)
-        return _node(first, events, {}, 0) if first else None
+        return _node(first, events, {}, 0) if first else Node()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = f"no YAML: {error.problem or error.context}"
@@ -98,38 +69,40 @@ def _document(text: str) -> Node | None:
 
 
 def _node(event: Any, events: Iterator[Any], known: dict[str, Node], depth: int) -> Node:
-    """A node of the parser as ours; what an alias names is built once."""
-    line = event.start_mark.line + 1 if event.start_mark else 0
+    """A node of the parser as ours; what an alias names is built once, and shared."""
+    made = Node(event.start_mark.line + 1 if event.start_mark else 0)
     if depth > _DEPTH:
-        raise BadFileError(line, f"nested more than {_DEPTH} deep")
+        raise BadFileError(made.line, f"nested more than {_DEPTH} deep")
     if isinstance(event, yaml.AliasEvent):
-        return known.get(event.anchor or "", Text())
-    made: Node = Text(event.value) if isinstance(event, yaml.ScalarEvent) else Seq()
-    made = Map() if isinstance(event, yaml.MappingStartEvent) else made
-    made.line = line
+        again = known.get(event.anchor or "", made)
+        made.text, made.items, made.fields = again.text, again.items, again.fields
+        made.line, made.is_map = again.line, again.is_map
+        return made
     if event.anchor:
         known[event.anchor] = made
-    if isinstance(made, Text):
+    if isinstance(event, yaml.ScalarEvent):
+        made.text = event.value
         return made
     held: list[Node] = []
     while not isinstance(one := next(events), yaml.CollectionEndEvent):
         held.append(_node(one, events, known, depth + 1))
-    if isinstance(made, Seq):
-        made += held
-    else:
-        _fill(made, held)
+    if isinstance(event, yaml.SequenceStartEvent):
+        made.items = held
+        return made
+    _fill(made, held)
     return made
 
 
-def _fill(made: Map, held: list[Node]) -> None:
+def _fill(made: Node, held: list[Node]) -> None:
     """Keys and values; of `<<` what the merged mappings have and this one has not."""
+    made.is_map = True
     merged: list[Node] = []
     for key, value in zip(held[::2], held[1::2], strict=True):
-        if key == "<<":
-            merged += value if isinstance(value, Seq) else [value]
-        elif isinstance(key, Text):
-            made[key] = value
+        value.key = key.line
+        if key.text == "<<":
+            merged += value.items or [value]
+        elif key.text:
+            made.fields[key.text] = value
     for source in merged:
-        if isinstance(source, Map) and source is not made:
-            for name, one in source.items():
-                made.setdefault(name, one)
+        for name, value in source.fields.items():
+            made.fields.setdefault(name, value)
