@@ -21,7 +21,7 @@ STATUSES = (
     *("nvrtc", "nvjitlink", "nvml", "nvmlclass", "nccl"),
 )
 """Families whose ids are made of tables of statuses."""
-OF_ENDINGS = ("ending.", "refused.", "shadow.", "packages.in_part", "setting.")
+OF_ENDINGS = ("ending.", "refused.", "shadow.", "packages.in_part")
 """Messages that the reader makes of an ending, rather than of a row."""
 
 MESSAGES = catalogue().messages

@@ -11,6 +11,7 @@ import msgspec
 
 T = TypeVar("T")
 
+Action = Literal["install", "remove", "set", "unset", "look", "restart"]
 Os = Literal["", "linux", "windows", "macos"]
 
 
@@ -72,7 +73,7 @@ class Typed(msgspec.Struct, frozen=True):
 class Done(msgspec.Struct, frozen=True):
     """Something that the text shows as done or tried already."""
 
-    action: Literal["install", "remove", "set", "unset", "look", "restart"]
+    action: Action
     what: str  # the package with its bound, the variable with its value, the command
     line: int
     helped: bool | None = None

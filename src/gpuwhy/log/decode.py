@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 BLOCK = 1 << 20
 """Bytes that are handled at a time."""
@@ -13,6 +14,7 @@ HEAD = 4096
 MOST, RATIO = 1 << 29, 200
 """A gzip that grows beyond MOST bytes at more than RATIO to one is no log."""
 BINARY = "binary data"
+_GZIP = b"\x1f\x8b"
 _CONTROL = bytes({*range(32)} - {*b"\t\n\v\f\r\b\a\x1b"})
 _PROGRAMS = (b"\x7fELF", b"MZ", b"PK\x03\x04")
 
@@ -22,11 +24,11 @@ class Decoder:
 
     def __init__(self) -> None:
         self.notes: list[str] = []
+        self.stopped = False
         self._unzip: zlib._Decompress | None = None
         self._wide: codecs.IncrementalDecoder | None = None
         self._started = False
         self._taken = self._made = 0
-        self.stopped = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The next bytes, decoded."""
@@ -35,7 +37,7 @@ class Decoder:
             data = data.removeprefix(codecs.BOM_UTF8)
         if self._unzip is None:
             for start in range(0, len(data), BLOCK):
-                yield self._narrow(data[start : start + BLOCK] if len(data) > BLOCK else data)
+                yield self._narrow(data[start : start + BLOCK])
             return
         self._taken += len(data)
         while data and not self._unzip.eof and not self.stopped:
@@ -45,7 +47,10 @@ class Decoder:
                 self._stop(f"the gzip data is damaged ({error}); what came before it was read")
                 return
             self._made += len(piece)
-            data = self._unzip.unconsumed_tail or self._next_member()
+            data = self._unzip.unconsumed_tail
+            rest = self._unzip.unused_data
+            if self._unzip.eof and rest.startswith(_GZIP):  # several are joined
+                self._unzip, data = zlib.decompressobj(31), rest
             yield self._narrow(piece)
             if self._made > MOST and self._made > RATIO * self._taken:
                 size = f"{self._made >> 20:,} MiB"
@@ -55,32 +60,34 @@ class Decoder:
         self.notes.append(note)
         self.stopped = True
 
-    def _next_member(self) -> bytes:
-        """The bytes of the next gzip member, where several are joined."""
-        assert self._unzip is not None
-        rest = self._unzip.unused_data
-        if self._unzip.eof and rest.startswith(b"\x1f\x8b"):
-            self._unzip = zlib.decompressobj(31)
-            return rest
-        return b""
-
     def _start(self, data: bytes) -> None:
         self._started = True
         head = data[:HEAD]
-        if head.startswith(b"\x1f\x8b"):
+        if head.startswith(_GZIP):
             self.notes.append("gzip")
             self._unzip = zlib.decompressobj(31)
-            head = _unzipped(data)
-        name = "" if head.startswith(_PROGRAMS) else _utf16(head)
+            head = b""
+            with suppress(zlib.error):  # `feed` tells of what is damaged
+                head = zlib.decompressobj(31).decompress(data, HEAD)
+        # UTF-16, by its mark or by zeros at every second place
+        even, odd = (head[at::2].count(0) * 2 / max(4, len(head)) for at in (0, 1))
+        name = ""
+        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+            name = "utf-16"
+        elif min(even, odd) < 0.1 and max(even, odd) > 0.6 and not head.startswith(_PROGRAMS):
+            name = "utf-16-le" if odd > even else "utf-16-be"
         if name:
             self.notes.append("UTF-16")
             self._wide = codecs.getincrementaldecoder(name)("replace")
-        elif is_binary(head.strip(b"\0")):  # a log that was cut off may begin with zeros
+            return
+        head = head.strip(b"\0")  # a log that was cut off may begin with zeros
+        strange = len(head) - len(head.translate(None, _CONTROL))
+        if head.startswith(_PROGRAMS) or (b"\0" in head and strange * 20 > len(head)):
             self.notes.append(BINARY)
 
     def _narrow(self, data: bytes) -> bytes:
         text = self._wide.decode(data).encode("utf-8", "replace") if self._wide else data
-        return text.replace(b"\0", b"") if b"\0" in text else text
+        return text.replace(b"\0", b"")
 
 
 def decoded(chunks: Iterable[bytes], decoder: Decoder) -> Iterator[bytes]:
@@ -89,30 +96,3 @@ def decoded(chunks: Iterable[bytes], decoder: Decoder) -> Iterator[bytes]:
         yield from decoder.feed(chunk)
         if decoder.stopped:
             return
-
-
-def is_binary(head: bytes) -> bool:
-    """Whether it is a program or an archive, or control characters stand all over it."""
-    odd = len(head) - len(head.translate(None, _CONTROL))
-    return head.startswith(_PROGRAMS) or (b"\0" in head and odd * 20 > len(head))
-
-
-def _unzipped(data: bytes) -> bytes:
-    """The first bytes that gzip hides; none where they are damaged."""
-    try:
-        return zlib.decompressobj(31).decompress(data, HEAD)
-    except zlib.error:
-        return b""
-
-
-def _utf16(head: bytes) -> str:
-    """The kind of UTF-16, by its mark or by zeros at every second place; "" for anything else."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    if len(head) < 4:
-        return ""
-    even = head[::2].count(0) * 2 / len(head)
-    odd = head[1::2].count(0) * 2 / len(head)
-    if odd > 0.6 and even < 0.1:
-        return "utf-16-le"
-    return "utf-16-be" if even > 0.6 and odd < 0.1 else ""

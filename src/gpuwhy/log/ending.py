@@ -46,6 +46,16 @@ class Ending(msgspec.Struct, frozen=True):
     own: bool = False  # a reason of its own, which what was printed before does not explain
 
     @property
+    def name(self) -> str:
+        """The type without its modules."""
+        return self.type.rsplit(".", 1)[-1]
+
+    @property
+    def is_relayed(self) -> bool:
+        """Whether only a launcher's word is known: that what it started ended."""
+        return self.kind == "exit" and bool(self.type)
+
+    @property
     def frame(self) -> Frame | None:
         """Where it was raised."""
         return self.stack[-1] if self.stack else None

@@ -15,25 +15,23 @@ class Expressions:
         self._file = file
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
-        said = entry(f"{self._file}.{name}")
-        found = re.compile(said if isinstance(said, str) else "".join(said))
+        found = re.compile(says(f"{self._file}.{name}"))
         setattr(self, name, found)
         return found
 
 
-def names(name: str) -> tuple[str, ...]:
-    """A list of knowledge/reader/‹file›.toml, by ‹file›.‹key›."""
-    return tuple(entry(name))
-
-
 def entry(name: str) -> Any:
-    """What stands at ‹file›.‹key›."""
+    """What stands at ‹file›.‹key› of knowledge/reader."""
     file, _, key = name.partition(".")
     return catalogue().reader[file][key]
 
 
+def names(name: str) -> tuple[str, ...]:
+    """A list that stands there."""
+    return tuple(entry(name))
+
+
 def says(name: str) -> str:
-    """The expression ‹file›.says_‹key›, as it is written there."""
-    file, _, key = name.partition(".")
-    said = entry(f"{file}.says_{key}")
+    """An expression that stands there, as it is written."""
+    said = entry(name)
     return said if isinstance(said, str) else "".join(said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gpuwhy.log.expressions import Expressions, names
@@ -13,28 +13,21 @@ from gpuwhy.log.log import Genre
 _DOCUMENT, _GENRE = Expressions("document"), Expressions("genre")
 _E = Expressions("quoted")
 
-TERSE = frozenset(names("quoted.names_terse"))
-WORDS = 2
-"""Words before a quotation that make it a part of a sentence."""
+MOST = 1 << 15
+"""Characters of a text by which its form is judged."""
 LEAST, CODED = 10, 0.6
 """Lines below which a text has no form of its own; which part of the lines of a source is code."""
-DENSE = 0.16
-"""Which part of the words of prose are articles, prepositions and the like."""
 STRAY = 0.01
 """Which part of a document may be examples of what a program prints."""
-FEW = 3
-"""Articles and the like that make a line a sentence."""
-FIRST, LAST = 2, 4
-"""Lines at the beginning and at the end that tell what failed, if anything did."""
-MOST = 1 << 15
-ENTRIES = 2
+FIRST, LAST, FEW = 2, 4, 3
+"""Lines at the beginning and at the end that tell what failed, if anything did; articles and the
+like that make a line a sentence."""
 FEWEST, PLAINLY, DEPTHS = 5, 0.9, 3
 """Lines of a file of settings, which part of them is settings, and how deep they are nested."""
+ENTRIES, DENSE = 2, 0.16
+"""Headings or words of a lesson; which part of the words of prose are articles and the like."""
 CODES = 4
 """Numbers explained one below the other: nobody prints so many ends of one program."""
-ROWS, QUOTES, PROSE = 3, 2, 40
-_MARGIN = " >|\"'"
-_REMARK = ("#", "//", "*")
 
 
 def genre_of(text: str, printed: bool) -> Genre:
@@ -45,47 +38,36 @@ def genre_of(text: str, printed: bool) -> Genre:
         return "output"
     if _GENRE.asks.match(text):
         return "question"
-    if _explains(text) or _is_source(text) or _is_guide(text):
+    lists_codes = len(set(_GENRE.codes.findall(text))) >= CODES
+    if (lists_codes or _GENRE.usage.match(text)) and not _GENRE.refused.search(text):
         return "source"
-    if not _GENRE.ran.search(text):
-        if _GENRE.history.search(text) or _GENRE.patch.search(text):
-            return "source"
-        lines = list(filter(str.strip, text.splitlines()[:400]))
-        if _are_settings(lines) and not _GENRE.reported.search(text):
-            return "source"
+    if _is_source(text[:MOST]) or _is_guide(text[:MOST]):
+        return "source"
+    if not _GENRE.ran.search(text) and (
+        _GENRE.history.search(text) or _GENRE.patch.search(text) or _is_settings(text)
+    ):
+        return "source"
     return "listing" if _GENRE.listings.search(text[:4096]) else "output"
 
 
-def _explains(text: str) -> bool:
-    """Whether it is a list of exit codes, or what a program says of how to use it."""
-    if _GENRE.refused.search(text):
-        return False
-    return len(set(_GENRE.codes.findall(text))) >= CODES or bool(_GENRE.usage.match(text))
-
-
-def _are_settings(lines: Sequence[str]) -> bool:
+def _is_settings(text: str) -> bool:
     """Whether nearly all lines are nested settings."""
+    lines = list(filter(str.strip, text.splitlines()[:400]))
     depths = {len(line) - len(line.lstrip()) for line in lines}
     found = sum(bool(_GENRE.setting.match(line)) for line in lines)
-    return len(lines) >= FEWEST and len(depths) >= DEPTHS and found >= PLAINLY * len(lines)
+    nested = len(lines) >= FEWEST and len(depths) >= DEPTHS and found >= PLAINLY * len(lines)
+    return nested and not _GENRE.reported.search(text)
 
 
 def _is_source(text: str) -> bool:
     """Whether a text is a program's source, and nothing in it was printed by a run."""
-    text = text[:MOST]
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    if len(lines) < LEAST or _tells_an_end(lines):
+    if len(lines) < LEAST or any(map(_tells, (*lines[:FIRST], *lines[-LAST:]))):
         return False
     bare = _DOCUMENT.quoted.sub(lambda found: "#" + "\n#" * found[0].count("\n"), text)
     lines = [line.rstrip() for line in bare.splitlines() if line.strip()]
-    if sum(map(is_printed, lines)) > STRAY * len(lines):
-        return False
-    return sum(bool(_DOCUMENT.code.match(line)) for line in lines) >= CODED * len(lines)
-
-
-def _tells_an_end(lines: Sequence[str]) -> bool:
-    """Whether one of the first or last lines tells of a failure."""
-    return any(map(_tells, (*lines[:FIRST], *lines[-LAST:])))
+    coded = sum(bool(_DOCUMENT.code.match(line)) for line in lines)
+    return coded >= CODED * len(lines) and sum(map(is_printed, lines)) <= STRAY * len(lines)
 
 
 def _tells(line: str) -> bool:
@@ -99,40 +81,34 @@ def _tells(line: str) -> bool:
 
 def _is_guide(text: str) -> bool:
     """Whether a text tells under headings what to do in several cases, in nobody's name."""
-    lines = [line for line in text[:MOST].splitlines() if line.strip()]
+    lines = [line for line in text.splitlines() if line.strip()]
     if any(map(is_printed, lines)):
         return False
-    if _teaches(text):
-        return True
-    heads = [line for line in lines if _DOCUMENT.head.match(line)]
-    return len(heads) >= ENTRIES and all(
-        line in heads or len(_DOCUMENT.small.findall(line)) > 1 for line in lines
-    )
-
-
-def _teaches(text: str) -> bool:
-    """Whether the words are those of sentences, and of a lesson."""
-    marks = {found[0].lower() for found in _DOCUMENT.lesson.finditer(text)}
+    lesson = {found[0].lower() for found in _DOCUMENT.lesson.finditer(text)}
     small, words = _DOCUMENT.small.findall(text), _DOCUMENT.word.findall(text)
-    return len(marks) >= ENTRIES and len(small) >= DENSE * len(words)
+    if len(lesson) >= ENTRIES and len(small) >= DENSE * len(words):
+        return True
+    others = [line for line in lines if not _DOCUMENT.head.match(line)]
+    sentences = all(len(_DOCUMENT.small.findall(line)) > 1 for line in others)
+    return len(lines) - len(others) >= ENTRIES and sentences
 
 
-def somebody_asks(text: str) -> bool:
-    """Whether somebody asks, or tells of what happened to them."""
-    told = _DOCUMENT.person.search(text) or _DOCUMENT.other_languages.search(text)
-    return "?" in text or "？" in text or told is not None
+_MARGIN = " >|\"'"
 
 
 def is_printed(line: str) -> bool:
     """Whether a line has the form of one that a program prints; a remark in a source has none."""
-    if line.lstrip().startswith(_REMARK) and not line.startswith("#"):
+    if line.lstrip().startswith(("#", "//", "*")) and not line.startswith("#"):
         return False
-    if _DOCUMENT.printed.match(line) or _DOCUMENT.printed.match(line.lstrip(_MARGIN)):
-        return True
-    return bool(_DOCUMENT.printed_within.search(line))
+    printed = _DOCUMENT.printed.match(line) or _DOCUMENT.printed.match(line.lstrip(_MARGIN))
+    return bool(printed or _DOCUMENT.printed_within.search(line))
 
 
 # ---------------------------------------------------------------- what a line quotes
+
+TERSE = frozenset(names("quoted.names_terse"))
+WORDS = 2
+"""Words before a quotation that make it a part of a sentence."""
 
 
 def in_a_string(line: str, start: int, end: int, family: str) -> bool:
@@ -141,32 +117,24 @@ def in_a_string(line: str, start: int, end: int, family: str) -> bool:
         return True
     inside = (one for one in _E.string.finditer(line) if one.start() < start and end < one.end())
     string = next(inside, None)
-    if string is None:
-        return family in TERSE and _told_of(line[:start])
+    if string is None:  # a sentence may lead to a message that it only mentions
+        before = _E.type.sub("", line[:start])
+        told = len(_E.spoken.findall(before)) > WORDS and _E.links.search(before)
+        return bool(family in TERSE and told and not _E.suffers.search(before))
     before, after = line[: string.start()], line[string.end() :]
     if _E.slot.search(string[0]) or _E.operator.search(before) or _E.operated.match(after):
         return True
     if called := _E.called.search(before):
         return called["name"][0].islower()
-    return _mentioned(before, after)
-
-
-def _mentioned(before: str, after: str) -> bool:
-    """Whether a sentence mentions what stands in quotes in it, and does not complain of it."""
+    # what stands in quotes is mentioned by a sentence that does not complain of it
     if "?" in after or _E.recorded.search(before) or _E.complains.search(f"{before} {after}"):
         return False
     return not _E.first_person.search(before) and len(_E.spoken.findall(before)) >= WORDS
 
 
-def _told_of(before: str) -> bool:
-    """Whether a sentence leads to a message that it only mentions."""
-    before = _E.type.sub("", before)
-    if len(_E.spoken.findall(before)) <= WORDS or not _E.links.search(before):
-        return False
-    return not _E.suffers.search(before)
-
-
 # ---------------------------------------------------------------- which lines a text quotes
+
+ROWS, QUOTES, PROSE = 3, 2, 40
 
 
 class Form(NamedTuple):
@@ -175,53 +143,51 @@ class Form(NamedTuple):
     hits: frozenset[int] = frozenset()  # lines of other files, of a history, of a chat
     rows: frozenset[int] = frozenset()  # rows of a table or list, each about another thing
 
-    def joined(self, other: Form) -> Form:
-        """What either says."""
-        return Form(self.hits | other.hits, self.rows | other.rows)
+
+def form_of(texts: Iterable[str]) -> Form:
+    """The form of a whole text, with or without what stands before each line."""
+    hits, rows = set[int](), set[int]()
+    for text in texts:
+        lines = {at: line for at, line in enumerate(text.split("\n"), 1) if line.strip()}
+        hits.update(_found_by_a_search(lines), _discussed(text, lines))
+        rows.update(_table(lines), _mostly(_E.counted, lines), _mostly(_E.item, lines))
+    return Form(frozenset(hits), frozenset(rows))
 
 
-def form_of(text: str) -> Form:
-    """The form of a whole text."""
-    lines = text.split("\n")
-    there = [at for at, line in enumerate(lines, 1) if line.strip()]
-    hits = frozenset((*_hits(lines, there), *_discussed(text, lines, there)))
-    return Form(hits, frozenset(_rows(lines, there)))
+def _mostly(form: re.Pattern[str], lines: dict[int, str]) -> list[int]:
+    """The lines of a form, where they are at least two, and half of the text."""
+    found = [at for at, line in lines.items() if form.match(line)]
+    return found if len(found) >= 2 and 2 * len(found) >= len(lines) else []
 
 
-def _hits(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
-    """The lines that a search found."""
-    yield from _mostly(_E.hit, lines, there)
-    if any(_E.file.match(lines[at - 1]) for at in (*there[:1], there[0] - 1 if there else 0) if at):
-        yield from (at for at in there if _E.hit_below.match(lines[at - 1]))
-    yield from (at for at in there if _E.searches.match(lines[at - 1]))
+def _found_by_a_search(lines: dict[int, str]) -> Iterator[int]:
+    yield from _mostly(_E.hit, lines)
+    below = bool(lines) and _E.file.match(next(iter(lines.values())))
+    for at, line in lines.items():
+        if _E.searches.match(line) or (below and _E.hit_below.match(line)):
+            yield at
 
 
-def _discussed(text: str, lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
+def _discussed(text: str, lines: dict[int, str]) -> Sequence[int]:
     """The lines that quote an error, where nobody asks and no program speaks."""
     quoted = {found[0] for found in _E.errors.finditer(text)}
     essay = len(text.split()) >= PROSE and len(_E.sentence.findall(text)) > QUOTES
-    if len(quoted) < (1 if essay else QUOTES) or somebody_asks(text):
-        return
-    if not any(is_printed(lines[at - 1]) for at in there):
-        yield from (at for at in there if _E.errors.search(lines[at - 1]))
+    if len(quoted) < (1 if essay else QUOTES) or "?" in text or "？" in text:
+        return ()
+    if _DOCUMENT.person.search(text) or _DOCUMENT.other_languages.search(text):
+        return ()  # somebody tells of what happened to them
+    if any(map(is_printed, lines.values())):
+        return ()
+    return [at for at, line in lines.items() if _E.errors.search(line)]
 
 
-def _mostly(form: re.Pattern[str], lines: Sequence[str], there: Sequence[int]) -> list[int]:
-    """The lines of a form, where they are at least two, and half of the text."""
-    found = [at for at in there if form.match(lines[at - 1])]
-    return found if len(found) >= 2 and 2 * len(found) >= len(there) else []
-
-
-def _rows(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
-    """The lines of a table of one width, or of a list of counts or items."""
+def _table(lines: dict[int, str]) -> Sequence[int]:
+    """The lines of a table of one width."""
     cells = {
-        at: len(_E.cell.findall(lines[at - 1].strip()))
-        for at in there
-        if not _E.logged.search(lines[at - 1])
+        at: len(_E.cell.findall(line.strip()))
+        for at, line in lines.items()
+        if not _E.logged.search(line)
     }
     width = Counter(cells.values()).most_common(1)[0][0] if cells else 0
     wide = [at for at, count in cells.items() if count == width]
-    if width >= 2 and len(wide) >= ROWS and len(wide) >= len(there) - 1:
-        yield from wide
-    for form in (_E.counted, _E.item):
-        yield from _mostly(form, lines, there)
+    return wide if width >= 2 and len(wide) >= max(ROWS, len(lines) - 1) else ()

@@ -24,10 +24,7 @@ class Log(msgspec.Struct, frozen=True):
     case: Case = Case()
     genre: Genre = "output"
     lines: int = 0
-    notes: tuple[
-        str, ...
-    ] = ()  # how it was read: gzip, UTF-16, cut mid-line, sampled in the middle
-    unread: int = 0  # messages beyond the number that is kept
+    notes: tuple[str, ...] = ()  # how it was read: gzip, UTF-16, sampled in the middle
     mentions_gpu: bool = False  # any word of the GPU stack stands in it
     last_line: str = ""  # the last line that says something, cleaned and cut: for "not recognised"
     complaint: tuple[int, str] = (0, "")
@@ -38,11 +35,6 @@ class Log(msgspec.Struct, frozen=True):
     def deciding(self) -> tuple[Message, ...]:
         """The messages that may find a cause, in order."""
         return tuple(one for one in self.messages if one.decides)
-
-    @property
-    def has_failure(self) -> bool:
-        """Whether a message of a failure was found, however it stands."""
-        return any(one.role == "error" for one in self.messages)
 
     def has(self, *ids: str) -> bool:
         """Whether a message of these ids, or families ("cudnn."), was found, however it stands."""

@@ -20,8 +20,11 @@ class Standing(Enum):
     HARMLESS = "harmless"  # looks like an error and is none; or is context
 
 
-class Message(msgspec.Struct, frozen=True):
-    """One known message in a text: which, its fields, and where it stands."""
+class Message(msgspec.Struct):
+    """One known message in a text: which, its fields, and where it stands.
+
+    Only log/ changes it, until the Log is made.
+    """
 
     id: str  # "loader.cannot_open"
     line: int  # from 1
@@ -34,10 +37,10 @@ class Message(msgspec.Struct, frozen=True):
     rank: str = ""  # of a job with several processes: "1", "(pid=812)"; "" = one process
     times: int = 1  # how often the same was said
     last: int = 0  # the line where it was said last, where that is another
-    observed: Source | None = (
-        None  # it was not printed but observed: a signal, a row of the kernel log
-    )
+    observed: Source | None = None  # not printed but seen: a signal, a row of the kernel log
     warning: bool = False  # its line calls itself a warning or a note
+    quoted: bool = False  # it stands in a string, a comment, or among lines that a text quotes
+    speakers: tuple[str, ...] = ()  # the programs that print it; empty: any
 
     @property
     def family(self) -> str:
@@ -48,6 +51,11 @@ class Message(msgspec.Struct, frozen=True):
     def decides(self) -> bool:
         """Whether it may find a cause."""
         return self.standing is Standing.DECIDES
+
+    @property
+    def key(self) -> object:
+        """What makes two of them the same message."""
+        return (self.id, tuple(self.fields.items()), self.program)
 
     def get(self, name: str) -> str:
         """A field, "" where the message did not say it."""

@@ -8,14 +8,14 @@ taken out of the search.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from gpuwhy.log.lines import Line, unprefixed
-from gpuwhy.log.match import Found, Rows
+from gpuwhy.log.match import Rows
+from gpuwhy.log.message import Message
 from gpuwhy.log.scan import Literals
 
 MATCHED, FAILED = 48, 200
-FAILING = ("error", "echo", "harmless")
 PROSE = ("title.", "said.", "remark.", "shadow.said")
 """What is said in anybody's words: such literals stand in every second line."""
 OFTEN = 64
@@ -26,7 +26,6 @@ REACH = 2048
 """Bytes around a literal that are read of a long line."""
 _ANSI = re.compile(rb"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
-Key = object
 
 
 class Middle:
@@ -34,70 +33,49 @@ class Middle:
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
-        self.literals = Literals(rows.literals.words)
+        self.found: dict[object, Message] = {}  # in order
+        self._literals = Literals(rows.literals.words)
         self._tried: dict[int, list[int]] = {}
-        self._out: set[int] = {
+        self._lines = 0
+        self._shapes: dict[bytes, tuple[Message, ...]] = {}
+        self._out: set[int] = {  # rows that are not looked for
             number
             for number, row in enumerate(rows.rows)
-            if row.role not in FAILING or row.id.startswith(PROSE)
+            if row.role not in ("error", "echo", "harmless") or row.id.startswith(PROSE)
         }
-        self._drop(self._out)
-        self._dropped = set[int]()
-        self._lines = 0
-        self._shapes: dict[bytes, tuple[Found, ...]] = {}
-        self._found: dict[Key, Found] = {}
-        self.sampled = not self.literals.fast
-
-    @property
-    def note(self) -> str:
-        """What was not read."""
-        if not self.literals.fast:
-            return "a large text: its middle was not read (install ahocorasick_rs to read it)"
-        return "a large text with many different messages: its middle was read in part"
-
-    def found(self) -> list[Found]:
-        """The messages so far, in order."""
-        return list(self._found.values())
+        self._drop()
+        self.note = ""  # what was not read
+        if not self._literals.fast:
+            self.note = "a large text: its middle was not read (install ahocorasick_rs to read it)"
 
     def feed(self, block: bytes, first: int) -> None:
         """Read a block whose first line has this number."""
-        if not self.literals.fast:
+        if not self._literals.fast:
             return
         if b"\x1b" in block:
             block = _ANSI.sub(b"", block)
-        lower = block.lower()
-        shapes = lower.translate(_DIGITS).split(b"\n")
-        new = self._count(shapes, first)
-        if not new:
-            return
-        for place in new:
-            if len(shapes[place]) <= REACH and len(self._shapes) < SHAPES:
-                self._shapes[shapes[place]] = ()
-        lines = block.split(b"\n")
-        text = lower
-        if len(new) < len(lines):
-            lowered = lower.split(b"\n")
-            text = b"\n".join([lowered[place] for place in new])
-        for place, start, held in self._hits(text):
-            line = lines[new[place]]
-            at = max(0, start - REACH) if len(line) > 2 * REACH else 0
-            part = line[at : at + 2 * REACH] if len(line) > 2 * REACH else line
-            self._line(part, shapes[new[place]], first + new[place], held)
-        self._thin()
-
-    def _count(self, shapes: list[bytes], first: int) -> list[int]:
-        """Count the lines whose shape is known; the places of the others."""
-        new = []
-        known = self._shapes
-        for place, shape in enumerate(shapes):
-            found = known.get(shape)
-            if found is None:
-                new.append(place)
-            elif found:
-                for one in found:
-                    one.times += 1
-                    one.last = first + place
-        return new
+        lowered, lines = block.lower().split(b"\n"), block.split(b"\n")
+        new: list[tuple[int, bytes]] = []  # the lines whose shape is not known
+        for place, shape in enumerate(b"\n".join(lowered).translate(_DIGITS).split(b"\n")):
+            known = self._shapes.get(shape)
+            for one in known or ():
+                one.times += 1
+                one.last = first + place
+            if known is None:
+                new.append((place, shape))
+        room = SHAPES - len(self._shapes)
+        self._shapes.update((shape, ()) for _, shape in new[:room] if len(shape) <= REACH)
+        for at, start, held in self._hits(b"\n".join([lowered[place] for place, _ in new])):
+            place, shape = new[at]
+            line = lines[place]
+            if len(line) > 2 * REACH:
+                begin = max(0, start - REACH)
+                line = line[begin : begin + 2 * REACH]
+            self._line(line, shape, first + place, held)
+        self._out |= self._spent()
+        if len(self._out) > self._dropped:
+            self._drop()
+            self.note = "a large text with many different messages: its middle was read in part"
 
     def _hits(self, text: bytes) -> Iterator[tuple[int, int, set[int]]]:
         """For each line with literals its place, where the first stands in it, and the literals;
@@ -106,7 +84,7 @@ class Middle:
         place = start = 0
         end, held, at_first = text.find(b"\n"), set[int](), 0
         end = len(text) if end < 0 else end
-        for literal, at in self.literals.found(text):
+        for literal, at in self._literals.found(text):
             if at >= end or (held and at - start - at_first > REACH):
                 if held:
                     yield place, at_first, held
@@ -125,14 +103,13 @@ class Middle:
         self._lines += 1
         if self._lines % OFTEN == 0:
             self._out |= self._spent()
-        wanted = (self.rows.of_literal[one] for one in literals)
-        if all(self._out.issuperset(rows) for rows in wanted):
+        if all(self._out.issuperset(self.rows.of_literal[one]) for one in literals):
             return
         raw = data.decode("utf-8", "replace").strip()
         line = Line(number, raw, unprefixed(raw), raw)
         found = []
-        for one in self.rows.on_line(line, literals, self._tried, self._out):
-            old = self._found.setdefault(one.key, one)
+        for one in self.rows.on_line(line, literals, self._out, self._tried):
+            old = self.found.setdefault(one.key, one)
             if old is not one:
                 old.times += 1
                 old.last = number
@@ -148,18 +125,8 @@ class Middle:
             if matched >= MATCHED or failed >= FAILED
         }
 
-    def _thin(self) -> None:
-        """Take the rows out that were tried often enough."""
-        spent = self._spent()
-        if spent - self._dropped:
-            self.sampled = True
-            self._out |= spent
-            self._drop(spent - self._dropped)
-            self._dropped |= spent
-
-    def _drop(self, rows: Iterable[int]) -> None:
+    def _drop(self) -> None:
         """Look no more for literals that only rows want which are out."""
-        touched = {literal for row in rows for literal in self.rows.literals_of_row.get(row, ())}
-        self.literals.without(
-            one for one in touched if self._out.issuperset(self.rows.of_literal[one])
-        )
+        self._dropped = len(self._out)
+        wanted = enumerate(self.rows.of_literal)
+        self._literals.without([one for one, rows in wanted if self._out.issuperset(rows)])

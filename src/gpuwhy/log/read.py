@@ -5,24 +5,25 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+
+from msgspec.structs import replace
 
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.log.decode import BINARY, Decoder, decoded
 from gpuwhy.log.endings import course_of
 from gpuwhy.log.form import Form, form_of, genre_of, is_printed
-from gpuwhy.log.lines import Line, as_one_line, lines_of, plain, unmarked, unprefixed, unwrapped
+from gpuwhy.log.lines import Line, lines_of, plain, unmarked, unprefixed, unwrapped
 from gpuwhy.log.log import Genre, Log
-from gpuwhy.log.match import Found, Rows, rows_of
+from gpuwhy.log.match import rows_of
 from gpuwhy.log.message import Message
 from gpuwhy.log.middle import Middle
-from gpuwhy.log.programs import Speakers, prefixes_in
-from gpuwhy.log.reasons import judged, stack_named
+from gpuwhy.log.programs import Speakers
+from gpuwhy.log.reasons import stack_named
 from gpuwhy.log.scan import Page
 from gpuwhy.log.standing import Text, stand
 from gpuwhy.log.stated import case_of
-from gpuwhy.log.tone import complains
+from gpuwhy.log.tracebacks import complains
 
 EDGE = 1 << 16
 """Bytes of the beginning and of the end that are read whole."""
@@ -33,9 +34,10 @@ FIRST, LATEST = 300, 200
 """How many different messages of the beginning and of the end are kept."""
 EXCERPT = 1 << 15
 FORM = 1 << 14
-"""Bytes of a text whose form is looked at."""
-WRAPPED = 60
-"""Lines of a text that may be one line which somebody wrapped."""
+"""Characters of a text whose form is looked at."""
+WRAPPED, SHORTEST = 60, 0.5
+"""Lines of a text that may be one line which somebody wrapped; what the shortest of them has of the
+longest."""
 MOST_SPACES = 64
 _SPACES = re.compile(r"[^\S\n]{65,}")
 LONG = 2048
@@ -55,9 +57,8 @@ def read(
     """
     if isinstance(data, str):
         data = data.encode("utf-8", "replace")
-    chunks = (data,) if isinstance(data, bytes) else data
     reader = Reader(catalogue or own_catalogue())
-    for piece in decoded(chunks, reader.decoder):
+    for piece in decoded((data,) if isinstance(data, bytes) else data, reader.decoder):
         reader.feed(piece)
     return reader.log(observed, exit_code, signal)
 
@@ -67,10 +68,10 @@ class Reader:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
-        self.rows: Rows = rows_of(catalogue)
+        self.rows = rows_of(catalogue)
         self.decoder = Decoder()
         self._held = bytearray()
-        self._head: bytes | None = None
+        self._head: str | None = None  # the beginning, where the text is not read whole
         self._newlines = 0  # before what is held
         self._middle: Middle | None = None
 
@@ -83,19 +84,20 @@ class Reader:
 
     def _cut_head(self) -> None:
         if self._head is None:
-            self._head = self._take(self._held.rfind(b"\n", 0, EDGE) + 1 or EDGE)
-            self._newlines = self._head.count(b"\n")
+            self._head = self._take(EDGE).decode("utf-8", "replace")
 
     def _cut_middle(self, size: int) -> None:
         if self._middle is None:
             self._middle = Middle(self.rows)
-        part = self._take(self._held.rfind(b"\n", 0, size) + 1 or size)
-        self._middle.feed(part, self._newlines + 1)
-        self._newlines += part.count(b"\n")
+        first = self._newlines + 1
+        self._middle.feed(self._take(size), first)
 
     def _take(self, size: int) -> bytes:
+        """At most so many bytes of what is held, up to the end of a line."""
+        size = self._held.rfind(b"\n", 0, size) + 1 or size
         part = bytes(self._held[:size])
         del self._held[:size]
+        self._newlines += part.count(b"\n")
         return part
 
     def log(
@@ -106,230 +108,137 @@ class Reader:
             self._cut_head()
         if self._head is not None and len(self._held) > EDGE:
             self._cut_middle(len(self._held) - EDGE)
-        ended = exit_code is not None or bool(signal)
-        tail = bytes(self._held)
-        if self._head is None and len(tail) <= FORM:
-            whole = unwrapped(unmarked(plain(tail)).decode("utf-8", "replace"))
-            log = self._log(
-                _Parts(self.catalogue, None, tail, 1, ended, whole), observed, exit_code, signal
-            )
-            told = log.has_failure or log.ending.kind != "none" or log.case.programs
-            line = "" if told else self._one_line(whole)
-            if not line:
-                return log
-            again = self._log(
-                _Parts(self.catalogue, None, line.encode(), 1, ended, line),
-                observed,
-                exit_code,
-                signal,
-            )
-            return again if again.has_failure else log
-        parts = _Parts(self.catalogue, self._head, tail, self._newlines + 1, ended)
-        return self._log(parts, observed, exit_code, signal)
-
-    def _one_line(self, text: str) -> str:
-        """A short text that says nothing, as the one line that somebody may have wrapped."""
-        lines = text.strip().splitlines()
-        if not 1 < len(lines) < WRAPPED or any(map(is_printed, lines[1:])):
-            return ""
-        return as_one_line("\n".join(map(unprefixed, lines)))
+        tail = self._held.decode("utf-8", "replace")
+        if self._head is not None or len(tail) > FORM:
+            return self._log(tail, "", observed, exit_code, signal)
+        whole = unwrapped(unmarked(plain(tail)))
+        log = self._log(tail, whole, observed, exit_code, signal)
+        failed = log.ending.kind != "none" or any(one.role == "error" for one in log.messages)
+        line = "" if failed or log.case.programs else _as_one_line(whole)
+        if not line:
+            return log
+        again = self._log(line, line, observed, exit_code, signal)
+        return again if any(one.role == "error" for one in again.messages) else log
 
     def _log(
-        self, parts: _Parts, observed: Sequence[Message], exit_code: int | None, signal: str
+        self,
+        tail: str,
+        whole: str,
+        observed: Sequence[Message],
+        exit_code: int | None,
+        signal: str,
     ) -> Log:
-        lines = parts.lines
-        speakers = Speakers(self.catalogue, lines, parts.words)
-        found = self._messages(parts, speakers)
-        found.add(_as_found(one, parts.last_number + at) for at, one in enumerate(observed, 1))
-        course = course_of(parts.tail_lines, exit_code, signal)
-        course = course._replace(ending=judged(course.ending))
-        messages = found.all()
-        genre, ending = parts.genre, course.ending
-        raised = ending.kind in ("exception", "signal") and ending.last >= parts.last_number
+        first = self._newlines + 1
+        last = first + tail.count("\n") - (tail.endswith("\n") or not tail)
+        page, words = _words(self._head or "", tail, whole, first)
+        known = (one for program in self.catalogue.programs.values() for one in program.prefix)
+        prefixes = [one for one in known if re.search(one, page.text, re.MULTILINE)]
+        head_lines = lines_of(self._head, 1, prefixes) if self._head is not None else []
+        tail_lines = lines_of(whole or tail, first, prefixes)
+        lines = [*head_lines, *tail_lines]
+        speakers = Speakers(self.catalogue, lines, words)
+        found = self._messages(head_lines, tail_lines, speakers)
+        found.add(replace(one, line=one.line or last + at) for at, one in enumerate(observed, 1))
+        course = course_of(tail_lines, exit_code, signal)
+        genre: Genre = "output"
+        form = Form()
+        if self._head is None:
+            genre = genre_of(words.replace("\r", "\n"), exit_code is not None or bool(signal))
+            form = form_of({page.text, words}) if len(tail) <= FORM else form
+        raised = course.ending.kind in ("exception", "signal") and course.ending.last >= last
         if genre == "source" and raised:
             genre = "output"  # settings may look like code; nobody writes an exception below it
-        text = Text(
-            excerpt=parts.words,
-            lines=parts.last_number,
-            genre=genre,
-            form=parts.form,
+        text = Text(words, last, genre, form)
+        stated = tuple(stand(found.all(), course, text, self.catalogue.sets))
+        middle = self._middle.note if self._middle is not None else ""
+        notes = (*self.decoder.notes, *([middle] if middle else []))
+        excerpt = "\n".join(one.bare for one in lines)
+        if len(excerpt) > 2 * EXCERPT:
+            excerpt = f"{excerpt[:EXCERPT]}\n{excerpt[-EXCERPT:]}"
+        noted = {one.line for one in stated if not one.decides}
+        others = (
+            (one.number, one.text[:200])
+            for one in reversed(lines)
+            if one.number not in noted and complains(one.raw)
         )
-        placed = stand(messages, course, text, self.catalogue.sets)
-        stated = tuple(_as_message(one) for one in placed)
-        notes = [*self.decoder.notes]
-        if self._middle is not None and self._middle.sampled:
-            notes.append(self._middle.note)
         return Log(
             messages=stated,
             ending=course.ending,
-            case=case_of(parts.page, stated, course, speakers, self.catalogue),
+            case=case_of(page, stated, course, speakers, self.catalogue),
             genre="binary" if BINARY in notes else genre,
-            lines=parts.last_number,
+            lines=last,
             notes=tuple(dict.fromkeys(notes)),
-            unread=found.left_out,
-            mentions_gpu=stack_named(parts.words),
-            last_line=parts.last_line,
-            complaint=parts.complaint({one.line for one in stated if not one.decides}),
-            excerpt=parts.excerpt,
+            mentions_gpu=stack_named(words),
+            last_line=next((one.text[:200] for one in reversed(lines) if one.text.strip()), ""),
+            complaint=next(others, (0, "")),
+            excerpt=excerpt,
         )
 
-    def _messages(self, parts: _Parts, speakers: Speakers) -> _Kept:
-        kept = _Kept()
-        seen: set[str] = set()
-        if parts.head_lines is not None:
-            kept.add(self._on_lines(parts.head_lines, speakers, seen))
-            if self._middle is not None:
-                kept.add(one for one in self._middle.found() if speakers.counts(one))
-        kept.add(self._on_lines(parts.tail_lines, speakers, seen))
+    def _messages(self, head: Sequence[Line], tail: Sequence[Line], speakers: Speakers) -> _Kept:
+        kept, seen = _Kept(), set[object]()
+        kept.add(self._on_lines(head, speakers, seen))
+        middle = self._middle.found.values() if self._middle is not None else ()
+        kept.add(replace(one) for one in middle if speakers.counts(one))
+        kept.add(self._on_lines(tail, speakers, seen))
         return kept
 
     def _on_lines(
-        self, lines: Sequence[Line], speakers: Speakers, seen: set[str]
-    ) -> Iterator[Found]:
+        self, lines: Sequence[Line], speakers: Speakers, seen: set[object]
+    ) -> Iterator[Message]:
         """The messages of lines that are read whole."""
         text = "\n".join(one.raw for one in lines).lower().encode("utf-8", "replace")
-        held = _by_line(self.rows, text)
+        starts = [0, *(found.end() for found in re.finditer(b"\n", text))]
+        held: dict[int, set[int]] = {}  # which literals stand on which line
+        for literal, start in self.rows.literals.found(text):
+            held.setdefault(bisect_right(starts, start) - 1, set()).add(literal)
         for place, literals in sorted(held.items()):
-            line = lines[place]
-            for one in self.rows.on_line(line, literals, skip=seen):
-                if one.once:
+            for one in self.rows.on_line(lines[place], literals, seen):
+                if one.id in self.rows.once:
                     seen.add(one.id)
                 if speakers.counts(one):
                     yield one
 
 
-def _by_line(rows: Rows, text: bytes) -> dict[int, set[int]]:
-    """Which literals stand on which line."""
-    out: dict[int, set[int]] = {}
-    starts = [0, *(found.end() for found in re.finditer(b"\n", text))]
-    for literal, start in rows.literals.found(text):
-        out.setdefault(bisect_right(starts, start) - 1, set()).add(literal)
-    return out
+def _words(head: str, tail: str, whole: str, first: int) -> tuple[Page, str]:
+    """What is looked at for words: the beginning and the end as they were given, with their line
+    numbers; and the same without what stands before each line.
+    """
+    begin = head[: head.rfind("\n", 0, EXCERPT) + 1 or EXCERPT]
+    cut = tail.find("\n", max(0, len(tail) - EXCERPT)) + 1 if head else 0
+    first += tail.count("\n", 0, cut)
+    begin = plain(begin)
+    text, before = begin + plain(tail[cut:]), begin.count("\n")
+    return Page(_cut(text), before, first - 1 - before), _cut(whole or unmarked(text))
 
 
-class _Parts:
-    """The parts of a text that are read whole."""
-
-    def __init__(
-        self,
-        catalogue: Catalogue,
-        head: bytes | None,
-        tail: bytes,
-        first: int,
-        ended: bool,
-        whole: str = "",
-    ) -> None:
-        self._catalogue = catalogue
-        self.head, self.tail, self.first, self.ended = head, tail, first, ended
-        self._whole = whole.encode("utf-8", "replace")
-
-    @cached_property
-    def head_lines(self) -> list[Line] | None:
-        """The lines of the beginning, where the text is not read whole."""
-        return None if self.head is None else lines_of(self.head, 1, self._prefixes)
-
-    @cached_property
-    def tail_lines(self) -> list[Line]:
-        """The lines of the end, or of all."""
-        return lines_of(self._whole or self.tail, self.first, self._prefixes)
-
-    @cached_property
-    def _prefixes(self) -> list[str]:
-        return prefixes_in(self.given, self._catalogue)
-
-    @cached_property
-    def lines(self) -> list[Line]:
-        """All lines that are read whole."""
-        return [*(self.head_lines or ()), *self.tail_lines]
-
-    @cached_property
-    def last_number(self) -> int:
-        """How many lines the text has."""
-        return self.first + self.tail.count(b"\n") - (self.tail.endswith(b"\n") or not self.tail)
-
-    @cached_property
-    def _edges(self) -> tuple[bytes, bytes, int]:
-        """What is looked at for words: the beginning, the end, and the number of its first line."""
-        if self.head is None:
-            return b"", plain(self.tail), self.first
-        head = self.head[: self.head.rfind(b"\n", 0, EXCERPT) + 1 or EXCERPT]
-        cut = self.tail.find(b"\n", max(0, len(self.tail) - EXCERPT)) + 1
-        return plain(head), plain(self.tail[cut:]), self.first + self.tail.count(b"\n", 0, cut)
-
-    @cached_property
-    def _plain(self) -> bytes:
-        head, tail, _ = self._edges
-        return head + tail
-
-    @cached_property
-    def given(self) -> str:
-        """The text as it was given, without colours and the middle of long lines."""
-        return _for_words(self._plain)
-
-    @cached_property
-    def words(self) -> str:
-        """The same without what stands before each line."""
-        return _for_words(self._whole or unmarked(self._plain))
-
-    @cached_property
-    def page(self) -> Page:
-        """The text as it was given, with its line numbers."""
-        head, _, first = self._edges
-        lines = head.count(b"\n")
-        return Page(self.given, lines, first - 1 - lines)
-
-    @cached_property
-    def excerpt(self) -> str:
-        """Its beginning and its end."""
-        text = "\n".join(one.bare for one in self.lines)
-        if len(text) <= 2 * EXCERPT:
-            return text
-        return text[:EXCERPT] + "\n" + text[-EXCERPT:]
-
-    @cached_property
-    def genre(self) -> Genre:
-        """What the text is by its form."""
-        if self.head is not None:
-            return "output"
-        return genre_of(self.words.replace("\r", "\n"), self.ended)
-
-    @cached_property
-    def form(self) -> Form:
-        """Where the text quotes."""
-        if self.head is not None or len(self.tail) > FORM:
-            return Form()
-        form = form_of(self.given)
-        return form if self.words == self.given else form.joined(form_of(self.words))
-
-    @cached_property
-    def last_line(self) -> str:
-        """The last line that says something."""
-        return next((one.text[:200] for one in reversed(self.lines) if one.text.strip()), "")
-
-    def complaint(self, known: set[int]) -> tuple[int, str]:
-        """The last line that calls itself an error, beside those that are known as harmless."""
-        lines = (one for one in reversed(self.lines) if one.number not in known)
-        return next(((one.number, one.text[:200]) for one in lines if complains(one.raw)), (0, ""))
-
-
-def _for_words(data: bytes) -> str:
-    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-    text = _SPACES.sub(lambda found: found[0][:MOST_SPACES], text)
+def _cut(text: str) -> str:
+    """A text without the middle of long lines."""
+    text = _SPACES.sub(lambda found: found[0][:MOST_SPACES], text.replace("\r\n", "\n"))
     return "\n".join(
         one if len(one) <= LONG else f"{one[: LONG // 2]} … {one[-LONG // 2 :]}"
         for one in text.split("\n")
     )
 
 
+def _as_one_line(text: str) -> str:
+    """A short text that says nothing, as the one line that somebody may have wrapped; else ""."""
+    lines = text.strip().splitlines()
+    if not 1 < len(lines) < WRAPPED or any(map(is_printed, lines[1:])):
+        return ""
+    bare = [unprefixed(one).strip() for one in lines]
+    parts = [len(one) for one in bare if one][:-1]
+    even = not parts or min(parts) >= SHORTEST * max(parts)
+    return " ".join(bare) if even else ""
+
+
 class _Kept:
     """Messages by what they say: the first of each kind, with a count; the first and latest."""
 
     def __init__(self) -> None:
-        self._first: dict[object, Found] = {}
-        self._latest: dict[object, Found] = {}
-        self.left_out = 0
+        self._first: dict[object, Message] = {}
+        self._latest: dict[object, Message] = {}
 
-    def add(self, found: Iterable[Found]) -> None:
+    def add(self, found: Iterable[Message]) -> None:
         """More of them, in order."""
         for one in found:
             old = self._first.get(one.key) or self._latest.get(one.key)
@@ -344,17 +253,7 @@ class _Kept:
                 self._latest[one.key] = one
                 if len(self._latest) > LATEST:
                     self._latest.pop(next(iter(self._latest)))
-                    self.left_out += 1
 
-    def all(self) -> list[Found]:
+    def all(self) -> list[Message]:
         """Those that are kept."""
         return [*self._first.values(), *self._latest.values()]
-
-
-def _as_found(one: Message, line: int) -> Found:
-    said = one.id, one.line or line, one.text, one.role, dict(one.fields)
-    return Found(*said, rank=one.rank, observed=one.observed)
-
-
-def _as_message(one: Found) -> Message:
-    return Message(**{name: getattr(one, name) for name in Message.__struct_fields__})

@@ -7,7 +7,6 @@ import sys
 from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending, Frame
-from gpuwhy.log.endings import is_relayed, name_of
 from gpuwhy.log.expressions import Expressions, names
 from gpuwhy.log.tracebacks import USER, WHOLE
 
@@ -16,11 +15,13 @@ _E = Expressions("reasons")
 
 FIRST = 500
 """What a message has to do with is said at its beginning; advice follows."""
+FRAMEWORKS = frozenset(names("words.names_frameworks"))
+OUTSIDERS = frozenset(names("words.names_outsiders"))
+TOOLS = frozenset(names("words.names_tools"))
 PLAIN = frozenset(names("reasons.names_plain"))
 STATUSES = names("reasons.names_statuses")
-_PYTHONS = sys.stdlib_module_names - {
-    *("subprocess", "ctypes", "multiprocessing", "concurrent", "asyncio", "os")
-}
+_PROCESSES = {"subprocess", "ctypes", "multiprocessing", "concurrent", "asyncio", "os"}
+_PYTHONS = sys.stdlib_module_names - _PROCESSES
 """Modules of Python's own library that raise about data, not about a process or a library."""
 
 
@@ -53,23 +54,19 @@ def _has_part(frame: Frame) -> bool:
 
 def _is_near(ending: Ending) -> bool:
     """Whether the words of an ending, the code or the library that raised it are of the stack."""
-    if is_relayed(ending):
+    if ending.is_relayed:
         return False
     said = _E.unsaid.sub("", spoken(ending.message[:FIRST]))
-    if _near_by_words(said, ending) or name_of(ending) in STATUSES:
+    if ending.type in WHOLE or (ending.kind == "status" and not ending.type):
+        said = WORDS.given.sub("", said)
+    named = WORDS.api.search(said) or WORDS.library.search(said) or ending.name in STATUSES
+    if named or (WORDS.stack.search(said) and WORDS.missed.search(said)):
         return True
     return ending.frame is not None and _has_part(ending.frame)
 
 
-def _near_by_words(said: str, ending: Ending) -> bool:
-    nobodys = ending.kind == "status" and not ending.type
-    if ending.type in WHOLE or nobodys:
-        said = WORDS.given.sub("", said)
-    return bool(WORDS.api.search(said) or WORDS.library.search(said)) or says_stack_fails(said)
-
-
 def _is_own(ending: Ending) -> bool:
-    if is_relayed(ending):
+    if ending.is_relayed:
         found = _E.started.search(ending.message)
         return found is not None and found["name"] in TOOLS
     if _E.built.search(ending.message):
@@ -77,10 +74,10 @@ def _is_own(ending: Ending) -> bool:
     if ending.kind == "exception":
         every = [one for one in (ending, *ending.chain) if one.kind == "exception"]
         return all(map(_raised_alone, every))
+    if ending.type == "SIGABRT" and ending.chain:
+        ending = ending.chain[-1]  # C++ ends so after what nobody caught
     if ending.kind == "fatal":
         return _fatal_alone(ending)
-    if ending.type == "SIGABRT" and ending.chain and ending.chain[-1].kind == "fatal":
-        return _fatal_alone(ending.chain[-1])  # C++ ends so after what nobody caught
     return ending.kind == "exit" and _said_alone(ending.message)
 
 
@@ -91,22 +88,16 @@ def _fatal_alone(ending: Ending) -> bool:
     if "not found" in ending.message and ending.type not in WHOLE:
         return not WORDS.hard.search(ending.message)
     cpp = "::" in ending.type and not _E.native.search(ending.type)
-    if ending.type in ("panic", "assert", *WHOLE) or cpp:
-        return _ended_alone(ending)
+    if ending.type in ("panic", "assert", *WHOLE) or cpp:  # the last words of a runtime
+        said = _E.panicked.sub("", words_of(ending.message)).strip()
+        if not said or opaque(said.split("\n", 1)[0]):
+            return False
+        named = WORDS.given.sub("", said).strip() if ending.type in WHOLE else said
+        return not named or _said_alone(named)
     by_tool = _E.by_tool.match(ending.message)
     said = WORDS.given.sub("", ending.message) if by_tool else ending.message
-    hollow = _E.hollow.search(ending.message.split("\n", 1)[0])
-    plain = ending.type.isalpha() and not _E.shaped.search(said)
-    return plain and not hollow and _said_alone(said)
-
-
-def _ended_alone(ending: Ending) -> bool:
-    """Whether the last words of a runtime say something, and nothing of the stack."""
-    said = _E.panicked.sub("", words_of(ending.message)).strip()
-    if not said or opaque(said.split("\n", 1)[0]):
-        return False
-    named = WORDS.given.sub("", said).strip() if ending.type in WHOLE else said
-    return not named or _said_alone(named)
+    hollow = _E.hollow.search(ending.message.split("\n", 1)[0]) or _E.shaped.search(said)
+    return ending.type.isalpha() and not hollow and _said_alone(said)
 
 
 def _said_alone(message: str) -> bool:
@@ -117,28 +108,21 @@ def _raised_alone(ending: Ending) -> bool:
     """Whether neither the message nor the place of an exception is of the GPU stack."""
     if not ending.type and not ending.message:
         return False  # cut off
-    if _by_outsider(ending):
+    module, dot, _ = ending.type.partition(".")
+    if module in OUTSIDERS or (dot and module in _PYTHONS):
+        # a package for settings, data or services quotes values of theirs
         return not WORDS.hard.search(spoken(WORDS.quoted.sub("", ending.message)))
-    if name_of(ending) in PLAIN:
+    if ending.name in PLAIN:
         return not WORDS.hard.search(spoken(ending.message))
-    if module := _E.module.search(ending.message):
-        return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS
+    if missing := _E.module.search(ending.message):
+        return missing["name"].split(".")[0].lstrip("_") not in FRAMEWORKS
     said = _E.unsaid.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
     if WORDS.stack.search(said):
         return False
-    return elsewhere(ending) or (_tells(ending, said) and not _at_the_gpu(ending.frame))
-
-
-def _by_outsider(ending: Ending) -> bool:
-    """Whether a package for settings, data or services raised it: it quotes values of theirs."""
-    module, dot, _ = ending.type.partition(".")
-    return module in OUTSIDERS or bool(dot and module in _PYTHONS)
-
-
-def _tells(ending: Ending, said: str) -> bool:
-    """Whether an exception has a name and words that say something."""
-    named = bool(ending.type) and name_of(ending) not in STATUSES
-    return named and bool(said.strip()) and not _E.opaque.search(said)
+    if elsewhere(ending):
+        return True
+    tells = ending.type and ending.name not in STATUSES and said.strip()
+    return bool(tells) and not _E.opaque.search(said) and not _at_the_gpu(ending.frame)
 
 
 def _at_the_gpu(frame: Frame | None) -> bool:
@@ -151,10 +135,6 @@ def _at_the_gpu(frame: Frame | None) -> bool:
 
 # ---------------------------------------------------------------- words of the GPU stack
 
-FRAMEWORKS = frozenset(names("words.names_frameworks"))
-OUTSIDERS = frozenset(names("words.names_outsiders"))
-TOOLS = frozenset(names("words.names_tools"))
-
 
 def spoken(message: str) -> str:
     """What a message says, without the names that somebody gave: of files, hosts, fields."""
@@ -166,33 +146,22 @@ def spoken(message: str) -> str:
 
 def words_of(message: str) -> str:
     """What a message says, without names of other files, and places in sources."""
-    said = WORDS.quoted.sub(lambda found: "" if _is_data(found[0]) else found[0], message)
+
+    def kept(quoted: str) -> bool:
+        return bool(WORDS.stacks_file.search(quoted)) or not WORDS.file_name.search(quoted)
+
+    said = WORDS.quoted.sub(lambda found: found[0] if kept(found[0]) else "", message)
     return WORDS.placed.sub("", said)
-
-
-def _is_data(quoted: str) -> bool:
-    return bool(WORDS.file_name.search(quoted)) and not WORDS.stacks_file.search(quoted)
 
 
 def stack_prints(text: str) -> bool:
     """Whether words of the GPU stack, a framework or a library stand there, not as file names."""
     said = WORDS.identifier.sub("", words_of(text))
-    return bool(
-        WORDS.api.search(said) or WORDS.speakers.search(said) or WORDS.installed.search(text)
-    )
+    named = WORDS.api.search(said) or WORDS.speakers.search(said)
+    return bool(named or WORDS.installed.search(text))
 
 
 def stack_named(text: str) -> bool:
     """Whether any word stands there that may be meant of the GPU stack."""
     named = WORDS.stack.search(words_of(text)) or WORDS.installed.search(text)
     return bool(named) or "tensor" in text.lower()
-
-
-def names_library(text: str) -> bool:
-    """Whether a library or a compiler of the stack is named: words that mean nothing else."""
-    return bool(WORDS.library.search(text))
-
-
-def says_stack_fails(said: str) -> bool:
-    """Whether words of the stack are said to miss, refuse or need something."""
-    return bool(WORDS.stack.search(said) and WORDS.missed.search(said))

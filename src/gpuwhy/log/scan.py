@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -22,42 +22,31 @@ class Literals:
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(dict.fromkeys(word.lower() for word in words if word))
-        self._bytes = [word.encode() for word in self.words]
-        self._out: set[int] = set()
+        self._wanted = {number: word.encode() for number, word in enumerate(self.words)}
         self._automaton: BytesAhoCorasick | None = None
-        self._numbers: list[int] = []
 
     def without(self, numbers: Iterable[int]) -> None:
         """Look for these no more."""
-        self._out.update(numbers)
+        for number in numbers:
+            self._wanted.pop(number, None)
         self._automaton = None
 
     def found(self, text: bytes) -> Iterator[tuple[int, int]]:
         """Number and start of each literal in a lower-case text, overlapping ones too."""
-        automaton = self._built() if len(text) > SMALL else None
-        if automaton is None:
-            yield from self._plainly(text)
-            return
-        numbers = self._numbers
-        for at, start, _ in automaton.find_matches_as_indexes(text, overlapping=True):
-            yield numbers[at], start
+        if len(text) > SMALL and self.fast:
+            if self._automaton is None:
+                from ahocorasick_rs import BytesAhoCorasick
 
-    def _plainly(self, text: bytes) -> Iterator[tuple[int, int]]:
-        for number, word in enumerate(self._bytes):
-            if number in self._out:
-                continue
+                self._automaton = BytesAhoCorasick(self._wanted.values())
+            numbers = list(self._wanted)
+            for at, start, _ in self._automaton.find_matches_as_indexes(text, overlapping=True):
+                yield numbers[at], start
+            return
+        for number, word in self._wanted.items():
             at = text.find(word)
             while at >= 0:
                 yield number, at
                 at = text.find(word, at + 1)
-
-    def _built(self) -> BytesAhoCorasick | None:
-        if self._automaton is None and self.fast:
-            from ahocorasick_rs import BytesAhoCorasick
-
-            self._numbers = [one for one in range(len(self.words)) if one not in self._out]
-            self._automaton = BytesAhoCorasick([self._bytes[one] for one in self._numbers])
-        return self._automaton
 
     @cached_property
     def fast(self) -> bool:
@@ -79,52 +68,31 @@ _PART = re.compile(
 @cache
 def literals_of(pattern: str) -> tuple[str, ...]:
     """Literals of which one stands, in lower case, wherever the expression matches; () if none."""
-    out: list[str] = []
-    for alternative in _alternatives(pattern):
-        longest = max(_runs(alternative), key=len, default="")
-        if len(longest) < SHORTEST:
-            return ()
-        out.append(longest.lower())
-    return tuple(dict.fromkeys(out))
-
-
-def _alternatives(pattern: str) -> Sequence[str]:
-    """The parts between the bars that stand in no group."""
-    depth, start, out = 0, 0, []
+    longest, run, depth = [""], "", 0  # of each alternative; what stands in groups is left out
     for found in _PART.finditer(pattern):
         depth += bool(found["open"]) - bool(found["close"])
+        sign = found["plain"] or found["escaped"] or ""
+        if not depth and (found["plain"] or (sign and not sign.isalnum())):
+            run += sign
+            continue
+        if found["many"] not in (None, "+"):
+            run = run[:-1]  # no match need have it
+        longest[-1] = max(longest[-1], run, key=len)
+        run = ""
         if found["or"] and not depth:
-            out.append(pattern[start : found.start()])
-            start = found.end()
-    return [*out, pattern[start:]]
-
-
-def _runs(pattern: str) -> Iterator[str]:
-    """The plain characters in a row, outside of groups, that no match can lack."""
-    run, depth = "", 0
-    for found in _PART.finditer(pattern):
-        depth += bool(found["open"]) - bool(found["close"])
-        character = found["plain"] or found["escaped"] or ""
-        plain = bool(found["plain"]) or (character != "" and not character.isalnum())
-        if depth:
-            yield run
-            run = ""
-        elif found["many"]:
-            yield run if found["many"] == "+" else run[:-1]
-            run = ""
-        elif plain:
-            run += character
-        else:
-            yield run
-            run = ""
-    yield run
+            longest.append("")
+    longest[-1] = max(longest[-1], run, key=len)
+    if any(len(one) < SHORTEST for one in longest):
+        return ()
+    return tuple(dict.fromkeys(one.lower() for one in longest))
 
 
 WIDE, LONG, WORD, FEW = 240, 160, 48, 24
 """The most repetitions of any character, of those of a path, of a word, and of spaces or groups."""
+_FEW = (r"\d", r"\s", " ", "[ ]", "[0-9]", r"[\d.]", r"\W", ")")
+_LIMITS = {**dict.fromkeys(_FEW, FEW), r"\w": WORD, ".": WIDE}
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P?[<!=:]*|.", re.DOTALL)
 _OPEN_ENDED = re.compile(r"([*+]|\{(\d*),\})")
-_LIMITS = {r"\d": FEW, r"\s": FEW, " ": FEW, "[ ]": FEW, "[0-9]": FEW, r"[\d.]": FEW, r"\W": FEW}
 
 
 def bounded(pattern: str) -> str:
@@ -134,7 +102,8 @@ def bounded(pattern: str) -> str:
         open_ended = _OPEN_ENDED.match(pattern, at)
         if open_ended and last:
             least = {"*": "0", "+": "1"}.get(open_ended[1], open_ended[2] or "0")
-            out.append(f"{{{least},{max(_most(last), int(least))}}}")
+            most = _LIMITS.get(last, WIDE if last.startswith("[^") else LONG)
+            out.append(f"{{{least},{max(most, int(least))}}}")
             at, last = open_ended.end(), ""
             continue
         token = _TOKEN.match(pattern, at)
@@ -142,14 +111,6 @@ def bounded(pattern: str) -> str:
         out.append(token[0])
         last, at = ("" if token[0].startswith("(") else token[0]), token.end()
     return "".join(out)
-
-
-def _most(repeated: str) -> int:
-    if repeated in _LIMITS or repeated == ")":
-        return _LIMITS.get(repeated, FEW)
-    if repeated == r"\w":
-        return WORD
-    return WIDE if repeated == "." or repeated.startswith("[^") else LONG
 
 
 WINDOW = 1024
@@ -166,9 +127,6 @@ def search(expression: re.Pattern[str], line: str) -> re.Match[str] | None:
         if found and (whole or end >= len(line)):
             return found  # else it may go on in the next window, which holds all of it
     return None
-
-
-# ---------------------------------------------------------------- a text as one string
 
 
 class Page:
@@ -188,9 +146,8 @@ class Page:
     def finditer(self, says: str) -> Iterator[re.Match[str]]:
         """The matches of an expression, case ignored, ^ and $ at every line."""
         words = literals_of(says)
-        if words and not any(word in self.lower for word in words):
-            return
-        yield from _compiled(says).finditer(self.text)
+        if not words or any(word in self.lower for word in words):
+            yield from _compiled(says).finditer(self.text)
 
     def search(self, says: str) -> re.Match[str] | None:
         """The first match."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gpuwhy.causes.load import Catalogue
-from gpuwhy.log.case import Case, Figures, GpuProcess, NamedGpu, Os, Release, Stated
-from gpuwhy.log.commands import Shell, commands_of, done_of, variables_of
+from gpuwhy.log.case import Case, Figures, GpuProcess, NamedGpu, Release, Stated
+from gpuwhy.log.commands import commands_of, done_of, variables_of
 from gpuwhy.log.endings import Course
 from gpuwhy.log.expressions import Expressions, entry, names, says
 from gpuwhy.log.message import Message, Standing
@@ -38,29 +38,33 @@ def case_of(
     catalogue: Catalogue,
 ) -> Case:
     """What the text states."""
-    stated = _rows(page, catalogue.reader.get("case", {}).get("stated", ()))
-    shell: Shell = commands_of(page)
+    stated = {**_where(messages), **_rows(page, catalogue.reader["case"]["stated"])}
+    container = ("told.container", "container.run", "container.generic")
+    named = stated.get("container")
+    if named and named.value != "compose" and not any(one.id in container for one in messages):
+        del stated["container"]  # it is only mentioned
+    if "container" not in stated and (line := _line(messages, container[:2])):
+        stated["container"] = Stated("container", line)
+    ran = commands_of(page)
     packages = _packages(page, messages)
-    stated["os"] = _os(messages)
-    stated["wsl"] = stated.get("wsl") or _first(messages, "told.wsl", 2)
-    stated["container"] = stated.get("container") if _in_container(messages, stated) else None
-    if stated["container"] is None:
-        stated["container"] = _first(messages, "told.container container.run", "container")
+    failed = [one.program for one in messages if one.decides and one.role == "error"]
+    programs = dict.fromkeys((*failed, *speakers.names))  # the one whose failure decides first
+    files = (one for one in messages if one.id in ("told.file", "told.listed", "loader.resolved"))
     return Case(
         frameworks=_frameworks(page, messages, course, packages),
-        programs=_programs(messages, speakers),
+        programs=tuple(Stated(n, speakers.names[n]) for n in programs if n in speakers.names),
         packages=packages,
         gpus=_gpus(page),
         processes=_processes(page, messages),
         memory=figures_of(page, messages),
-        variables=variables_of(page, shell),
-        libraries=_values(page, says("stated.library")),
-        files=_files(messages),
-        ports=tuple(Stated(int(one.value), one.line) for one in _values(page, says("stated.port"))),
+        variables=variables_of(page, ran),
+        libraries=_values(_stated(page, "library")),
+        files=_values((one.get("path"), one.line) for one in files),
+        ports=tuple(Stated(int(one.value), one.line) for one in _values(_stated(page, "port"))),
         ranks=tuple(Stated(rank, line) for rank, line in course.ranks),
-        commands=shell.commands,
-        done=done_of(page, shell),
-        **{field: value for field, value in stated.items() if value is not None},
+        commands=tuple(one.typed for one in ran),
+        done=done_of(page, ran),
+        **stated,
     )
 
 
@@ -68,13 +72,12 @@ def _rows(page: Page, rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """The fields that rows of the data state; the first row that is found decides."""
     out: dict[str, Any] = {}
     for row in rows:
-        field = row["field"]
-        if field in out:
+        if row["field"] in out:
             continue
         for found in page.finditer(row["says"]):
             value = row.get("value", _value(found))
             if value != "":
-                out[field] = Stated(value, page.line(found.start()))
+                out[row["field"]] = Stated(value, page.line(found.start()))
                 break
     return out
 
@@ -90,72 +93,66 @@ def _value(found: re.Match[str]) -> Any:
     return group(found, "value").strip().lower()
 
 
-def _programs(messages: Sequence[Message], speakers: Speakers) -> tuple[Stated[str], ...]:
-    """The known programs, the one whose failure decides first."""
-    lines = dict(speakers.names)
-    failed = [one.program for one in messages if one.decides and one.role == "error"]
-    order = dict.fromkeys(name for name in (*failed, *lines) if name in lines)
-    return tuple(Stated(name, lines[name]) for name in order)
-
-
-def _first(messages: Sequence[Message], names: str, value: Any) -> Stated[Any] | None:
-    ids = tuple(names.split())
-    line = next((one.line for one in messages if one.id in ids), 0)
-    return Stated(value, line) if line else None
-
-
-def _os(messages: Sequence[Message]) -> Stated[Os] | None:
+def _where(messages: Sequence[Message]) -> dict[str, Any]:
     """The system that the text is from; WSL is Linux."""
-    wsl = _first(messages, "told.wsl", "linux")
-    if wsl:
-        return wsl
-    if windows := _first(messages, "told.windows", "windows"):
-        return windows
-    if mac := _first(messages, "told.macos", "macos"):
-        return mac
-    loader = next((one.line for one in messages if one.family in ("windows", "shell")), 0)
-    return Stated("windows", loader) if loader else _first(messages, "told.linux", "linux")
-
-
-def _in_container(messages: Sequence[Message], stated: dict[str, Any]) -> bool:
-    told = ("told.container", "container.run", "container.generic")
-    named = stated.get("container")
-    return named is not None and (
-        named.value == "compose" or any(one.id in told for one in messages)
+    wsl = _line(messages, ("told.wsl",))
+    of_windows = (one.line for one in messages if one.family in ("windows", "shell"))
+    systems = (
+        ("linux", wsl),
+        ("windows", _line(messages, ("told.windows",))),
+        ("macos", _line(messages, ("told.macos",))),
+        ("windows", next(of_windows, 0)),
+        ("linux", _line(messages, ("told.linux",))),
     )
+    found = next((Stated(name, line) for name, line in systems if line), None)
+    return {"os": found, **({"wsl": Stated(2, wsl)} if wsl else {})}
+
+
+def _line(messages: Sequence[Message], ids: Sequence[str]) -> int:
+    return next((one.line for one in messages if one.id in ids), 0)
+
+
+def _stated(page: Page, name: str) -> Iterator[tuple[str, int]]:
+    for one in page.finditer(says(f"stated.says_{name}")):
+        yield group(one, "value"), page.line(one.start())
+
+
+def _values(found: Iterable[tuple[str, int]]) -> tuple[Stated[str], ...]:
+    """Each value once, where it stands first."""
+    first: dict[str, int] = {}
+    for value, line in found:
+        first.setdefault(value, line)
+    return tuple(Stated(value, line) for value, line in list(first.items())[:LIMIT] if value)
 
 
 def _packages(page: Page, messages: Sequence[Message]) -> tuple[Release, ...]:
     """Everything whose version is stated; of one package its first version."""
     found: dict[str, Release] = {}
-    for name, version, line in (*_listed(page), *_told(messages)):
+    for name, version, line in _listed(page, messages):
         plain = name.lower().replace("_", "-")
-        known = found.get(ALIASES.get(plain, plain))
+        plain = ALIASES.get(plain, plain)
+        known = found.get(plain)
         if known is None or (known.version != version and version.startswith(known.version)):
-            release = Release(ALIASES.get(plain, plain), version.rstrip("."), line)
-            found[release.name] = release
+            found[plain] = Release(plain, version.rstrip("."), line)
     return tuple(found.values())[: 5 * LIMIT]
 
 
-def _listed(page: Page) -> Iterator[tuple[str, str, int]]:
-    """The packages of listings, of installers' last words, of attributes and names of wheels."""
+def _listed(page: Page, messages: Sequence[Message]) -> Iterator[tuple[str, str, int]]:
+    """The packages of listings, of attributes and names of wheels, of installers' last words."""
     for kind in ("shown", "package", "attribute", "wheel"):
-        for one in page.finditer(says(f"stated.{kind}")):
+        for one in page.finditer(says(f"stated.says_{kind}")):
             yield group(one, "name"), group(one, "version"), page.line(one.start())
-    for one in page.finditer(says("stated.installed")):
+    for one in page.finditer(says("stated.says_installed")):
         line = page.line(one.start())
         for each in (one["list"] or "").split():
             if part := _E.listed.match(each):
                 yield part["name"], part["version"], line
         if one["name"]:
             yield one["name"], one["version"], line
-
-
-def _told(messages: Sequence[Message]) -> Iterator[tuple[str, str, int]]:
-    for one in messages:
-        name = one.get("name") if one.id == "told.package" else VERSIONS.get(one.id, "")
-        if name and one.get("version"):
-            yield name, one.get("version"), one.line
+    for told in messages:
+        name = told.get("name") if told.id == "told.package" else VERSIONS.get(told.id, "")
+        if name and told.get("version"):
+            yield name, told.get("version"), told.line
 
 
 def _frameworks(
@@ -174,9 +171,9 @@ def _frameworks(
     if not named:
         found = [(name, one) for name, words in WORDS.items() if (one := page.search(words))]
         named = {name: page.line(one.start()) for name, one in found if len(found) == 1}
+    none = Release("")
     return tuple(
-        Release(name, versions[name].version if name in versions else "", line)
-        for name, line in named.items()
+        Release(name, versions.get(name, none).version, line) for name, line in named.items()
     )
 
 
@@ -198,65 +195,41 @@ def _spoken(messages: Sequence[Message], course: Course) -> Iterator[tuple[str, 
 
 def _gpus(page: Page) -> tuple[NamedGpu, ...]:
     """The GPUs that are named; each name once, in the order of the text."""
+    kinds = ("gpu_row", "gpu_list")
+    rows = [one for kind in kinds for one in page.finditer(says(f"stated.says_{kind}"))]
     named: dict[str, int] = {}
-    rows = [
-        one for kind in ("gpu_row", "gpu_list") for one in page.finditer(says(f"stated.{kind}"))
-    ]
-    for found in rows or page.finditer(says("stated.gpu_named")):
+    for found in rows or page.finditer(says("stated.says_gpu_named")):
         named.setdefault(" ".join(found["name"].split()), page.line(found.start()))
-    stated = page.search(says("stated.capability"))
-    capability = group(stated, "value") if stated else ""
-    gpus = list(_known(named))
-    if not gpus and stated:
-        return (NamedGpu("", capability, 0, page.line(stated.start())),)
-    return tuple(gpus)
-
-
-def _known(named: dict[str, int]) -> Iterator[NamedGpu]:
-    if not named:
-        return
-    from gpuwhy.knowledge import gpus  # its tables take time: only where a GPU is named
-
-    seen: set[str] = set()
+    out: dict[str, NamedGpu] = {}
     for name, line in list(named.items())[:LIMIT]:
-        spaced = re.sub(r"(?i)(?<=tx)(?=\d)|(?<=\d)(?=ti\b|super\b)", " ", name)
-        row = gpus.by_name(spaced)
+        from gpuwhy.knowledge import gpus  # its tables take time: only where a GPU is named
+
+        row = gpus.by_name(re.sub(r"(?i)(?<=tx)(?=\d)|(?<=\d)(?=ti\b|super\b)", " ", name))
         title = row.name if row else name
-        if row is None and not re.search(r"(?i)nvidia|geforce|tesla|quadro|rtx|gtx", name):
-            continue
-        if title not in seen:
-            seen.add(title)
+        if row or re.search(r"(?i)nvidia|geforce|tesla|quadro|rtx|gtx", name):
             memory = gpus.size_of(name) or gpus.size_of(title) or 0
-            yield NamedGpu(title, (row.capability or "") if row else "", memory, line)
+            capability = (row.capability or "") if row else ""
+            out.setdefault(title, NamedGpu(title, capability, memory, line))
+    stated = None if out else page.search(says("stated.says_capability"))
+    if stated:
+        return (NamedGpu("", group(stated, "value"), 0, page.line(stated.start())),)
+    return tuple(out.values())
 
 
 def _processes(page: Page, messages: Sequence[Message]) -> tuple[GpuProcess, ...]:
     """The other processes that hold memory of a GPU: in a container a process does not know its
-    own number there, and PyTorch lists the program itself among them."""
+    own number there, and PyTorch lists the program itself among them.
+    """
     own = max((size_of(one.get("allocated")) or 0 for one in messages), default=0)
     found: dict[int, GpuProcess] = {}
-    for one in page.finditer(says("stated.process")):
+    for one in page.finditer(says("stated.says_process")):
         pid, held = int(one["pid"]), int(one["held"]) << 20
         found.setdefault(pid, GpuProcess(pid, one["name"], held, page.line(one.start())))
-    for one in page.finditer(says("stated.holder")):
-        pid = int(group(one, "pid"))
-        held = size_of(group(one, "held")) or 0
+    for one in page.finditer(says("stated.says_holder")):
+        pid, held = int(group(one, "pid")), size_of(group(one, "held")) or 0
         found.setdefault(pid, GpuProcess(pid, "", held, page.line(one.start())))
     others = (one for one in found.values() if own == 0 or own < 0.8 * one.memory)
     return tuple(others)[:LIMIT]
-
-
-def _values(page: Page, says: str) -> tuple[Stated[str], ...]:
-    found: dict[str, int] = {}
-    for one in page.finditer(says):
-        found.setdefault(group(one, "value"), page.line(one.start()))
-    return tuple(Stated(value, line) for value, line in list(found.items())[:LIMIT])
-
-
-def _files(messages: Sequence[Message]) -> tuple[Stated[str], ...]:
-    listed = (one for one in messages if one.id in ("told.file", "told.listed", "loader.resolved"))
-    found = {one.get("path"): one.line for one in listed if one.get("path")}
-    return tuple(Stated(path, line) for path, line in list(found.items())[:LIMIT])
 
 
 # ---------------------------------------------------------------- sizes of memory
@@ -281,66 +254,63 @@ MOST = 1 << 15
 def size_of(text: str) -> int | None:
     """The bytes of "2.50 GiB"; None where it is no size."""
     found = _MEMORY.size.match(text.strip())
-    if not found or not found["number"].strip(".,"):
+    number = found["number"].replace(",", "").rstrip(".") if found else ""
+    if not found or not number or number.count(".") > 1:
         return None
-    try:
-        number = float(found["number"].replace(",", "").rstrip("."))
-    except ValueError:
-        return None
-    shift = _UNITS.get((found["unit"] or "b")[0].lower(), 0)
-    return int(number * (1 << shift))
+    return int(float(number) * (1 << _UNITS.get((found["unit"] or "b")[0].lower(), 0)))
 
 
 def figures_of(page: Page, messages: Sequence[Message]) -> Figures | None:
     """What the allocator's message states, and besides what the text says of memory."""
-    failed = [one for one in messages if one.family in ("memory", "cuda", "told")]
     stated: dict[str, int] = {}
     line, device = 0, ""
-    for one in failed:
-        if one.family == "told" and one.id != "told.gpu_memory":
+    for one in messages:
+        if one.family not in ("memory", "cuda") and one.id != "told.gpu_memory":
             continue
+        device = device or one.get("device")
         for field, keys in FIELDS.items():
-            sizes = (size_of(one.get(key)) for key in keys if one.get(key))
+            sizes = (size_of(one.get(key)) for key in keys)
             size = next((size for size in sizes if size is not None), None)
             if size is not None and field not in stated:
-                stated[field] = size
-                line = line or one.line
-        device = device or one.get("device")
-    for field, size, number in _in_words(page):
-        if field not in stated and field in Figures.__struct_fields__:
-            stated[field] = size
-            line = line or number
+                stated[field], line = size, line or one.line
+    for field, (size, number) in _in_words(page).items():
+        if field not in stated and field in FIELDS:
+            stated[field], line = size, line or number
     if _MEMORY.nothing.search(page.text):
         stated["held"] = 0
     if not stated:
         return None
-    names = ("asked", "free", "total", "held", "allocated")
-    total, free, held = stated.get("total"), stated.get("free"), stated.get("held")
     others = None
-    if total is not None and free is not None and held is not None:
-        others = max(0, total - free - held)
-    figures = {name: stated.get(name) for name in names}
-    return Figures(**figures, others=others, cap=stated.get("cap"), device=device, line=line)
+    if {"total", "free", "held"} <= stated.keys():
+        others = max(0, stated["total"] - stated["free"] - stated["held"])
+    return Figures(**stated, others=others, device=device, line=line)
 
 
-def _in_words(page: Page) -> Iterator[tuple[str, int, int]]:
-    """The sizes that a text states in words of its own; of several of a kind the last."""
-    text = page.text if len(page.text) <= MOST else page.text[-MOST:]
+def _in_words(page: Page) -> dict[str, tuple[int, int]]:
+    """The sizes that a text states in words of its own, with their lines; of a kind the last."""
+    text = page.text[-MOST:]
     offset = len(page.text) - len(text)
+    out: dict[str, tuple[int, int]] = {}
     if not _MEMORY.label.search(text):
-        return
-    found = [one for one in _MEMORY.number.finditer(text) if _bytes(one) > 0]
-    ends = [0, *(one.end() for one in found)]
-    starts = [*(one.start() for one in found), len(text)][1:]
-    last: dict[str, tuple[int, int]] = {}
-    for one, end, start in zip(found, ends, starts, strict=False):
+        return out
+    found = [(one, size) for one in _MEMORY.number.finditer(text) if (size := _bytes(one))]
+    starts = [*(one.start() for one, _ in found[1:]), len(text)]
+    end = 0
+    for (one, size), start in zip(found, starts, strict=False):
         tail = _MEMORY.tail.match(text, end) if end else None
-        before = text[tail.end() if tail else end : one.start()]
-        kind = _before(before[-NEAR:]) or _after(text[one.end() : start][:NEAR])
+        before = text[tail.end() if tail else end : one.start()][-NEAR:]
+        # what stands before a number says what it is of, else what stands behind it
+        clause = _MEMORY.end.split(before.replace("()", ""))[-1]
+        kinds = [label.lastgroup or "" for label in _MEMORY.label.finditer(clause)]
+        if not kinds:
+            after = text[one.end() : start][:NEAR].replace(" and ", ", ")
+            behind = _MEMORY.label.search(_MEMORY.end.split(after)[0])
+            kinds = [behind.lastgroup or ""] if behind else []
+        kind = "largest" if "largest" in kinds else kinds[-1] if kinds else ""
         if kind:
-            last[kind] = (_bytes(one), page.line(one.start() + offset))
-    for kind, (size, line) in last.items():
-        yield kind, size, line
+            out[kind] = size, page.line(one.start() + offset)
+        end = one.end()
+    return out
 
 
 def _bytes(found: re.Match[str]) -> int:
@@ -349,14 +319,3 @@ def _bytes(found: re.Match[str]) -> int:
     if unit in ("b", "bytes", ""):
         return int(number) if unit or number >= BYTES else 0
     return int(number * (1 << _UNITS[unit[0]]))
-
-
-def _before(words: str) -> str:
-    last = _MEMORY.end.split(words.replace("()", ""))[-1]
-    kinds = [one.lastgroup or "" for one in _MEMORY.label.finditer(last)]
-    return "largest" if "largest" in kinds else kinds[-1] if kinds else ""
-
-
-def _after(words: str) -> str:
-    found = _MEMORY.label.search(_MEMORY.end.split(words.replace(" and ", ", "))[0])
-    return found.lastgroup or "" if found else ""
