@@ -60,13 +60,6 @@ class Space(Record, frozen=True):
     free: int
 
 
-class Tasks(Record, frozen=True):
-    """How many processes and threads a control group may have, and has."""
-
-    limit: int
-    used: int
-
-
 class KernelLine(Record, frozen=True, omit_defaults=True):
     """A kernel log line about the driver, the GPU or memory; `xid` and `pci` where the driver names
     a GPU.
@@ -95,7 +88,7 @@ class System(Record, frozen=True):
     wsl_device: Fact[bool] = NOT_OBSERVED  # /dev/dxg; Absent outside WSL
     open_files_limit: Fact[int] = NOT_OBSERVED  # -1 = unlimited
     address_space_limit: Fact[int] = NOT_OBSERVED  # -1 = unlimited
-    tasks: Fact[Tasks] = NOT_OBSERVED  # of the control group; Absent = no limit
+    tasks: Fact[int] = NOT_OBSERVED  # that the control group allows; Absent = no limit
     shm: Fact[Space] = NOT_OBSERVED
     memory: Fact[Memory] = NOT_OBSERVED
     kernel_log: Fact[tuple[KernelLine, ...]] = NOT_OBSERVED

@@ -109,7 +109,7 @@ _FACTS: tuple[tuple[str, str, Show], ...] = (
     ("host.memory_limit", "system.memory", _memory_limit),
     ("limits.open_files", "system.open_files_limit", int),
     ("limits.address_space", "system.address_space_limit", int),
-    ("limits.tasks", "system.tasks", attrgetter("limit")),
+    ("limits.tasks", "system.tasks", int),
     ("driver.version", "driver.module_version", str),
     ("driver.cuda", "driver.driver_cuda", str),
     ("driver.peermem", "driver.modules", _peermem),

@@ -30,6 +30,7 @@ from gpuwhy.facts.fact import (
     value_or,
 )
 from gpuwhy.facts.facts import Facts
+from gpuwhy.look.files import names
 from gpuwhy.look.look import Field, filled, is_windows
 from gpuwhy.machine.machine import Machine
 
@@ -92,17 +93,6 @@ def _nvml_error(machine: Machine, _facts: Facts) -> Fact[NvmlError]:
     return known(error, "call", call, str(init.get("detail", "")))
 
 
-def _count(answer: Nvml) -> Fact[int]:
-    if answer.init.get("code") != 0:
-        call, name = answer.init.get("call"), answer.init.get("name")
-        return Unknown(f"NVML does not answer: {call} gave {name}")
-    number = answer.system.get("count")
-    if isinstance(number, int) and 0 <= number <= 1024:
-        return known(number, "call", "nvmlDeviceGetCount")
-    why = number.get("error") if isinstance(number, dict) else answer.ended
-    return Unknown(f"NVML cannot count the GPUs: {why}", "nvidia-smi -L")
-
-
 def nvml_cuda(answer: Nvml) -> Fact[str]:
     """The newest CUDA version that the driver library which NVML finds supports."""
     number, call = answer.system.get("cuda"), "nvmlSystemGetCudaDriverVersion"
@@ -125,6 +115,28 @@ _STATES = {
     **dict.fromkeys("Tt", "stopped"),
     **dict.fromkeys("Xx", "gone"),
 }
+
+
+def _gpus(machine: Machine, facts: Facts) -> Fact[tuple[Gpu, ...]]:
+    """Every GPU that NVML counts; one that does not answer is listed with its error."""
+    said = nvml(machine)
+    count = or_unknown(said, "NVML was not asked")
+    if isinstance(said, Known):
+        answer, number = said.value, said.value.system.get("count")
+        if answer.init.get("code") != 0:
+            call, name = answer.init.get("call"), answer.init.get("name")
+            count = Unknown(f"NVML does not answer: {call} gave {name}")
+        elif isinstance(number, int) and 0 <= number <= 1024:
+            rows = (_Answers(answer.gpus.get(n, {}), answer.ended) for n in range(number))
+            gpus = (_gpu(machine, facts, index, row) for index, row in enumerate(rows))
+            return Known(tuple(gpus), said.source)
+        else:
+            why = number.get("error") if isinstance(number, dict) else answer.ended
+            count = Unknown(f"NVML cannot count the GPUs: {why}", "nvidia-smi -L")
+    bus, module = facts.devices.pci, facts.driver.module_version
+    if isinstance(bus, Known) and not bus.value and isinstance(module, Absent):
+        return Known((), bus.source)  # neither a card nor a driver
+    return count
 
 
 class _Answers:
@@ -157,21 +169,13 @@ class _Answers:
         return answer if isinstance(answer, str) else default
 
 
-def _gpus(machine: Machine, facts: Facts) -> Fact[tuple[Gpu, ...]]:
-    """Every GPU that NVML counts; one that does not answer is listed with its error."""
-    said = nvml(machine)
-    count: Fact[int] = _count(said.value) if isinstance(said, Known) else said
-    if isinstance(said, Known) and isinstance(count, Known):
-        every = (_Answers(said.value.gpus.get(n, {}), said.value.ended) for n in range(count.value))
-        found = tuple(_gpu(machine, facts, index, row) for index, row in enumerate(every))
-        return Known(found, said.source)
-    bus, module = facts.devices.pci, facts.driver.module_version
-    if isinstance(bus, Known) and not bus.value and isinstance(module, Absent):
-        return Known((), bus.source)  # neither a card nor a driver
-    return or_unknown(count, "NVML was not asked")
-
-
 def _gpu(machine: Machine, facts: Facts, index: int, gpu: _Answers) -> Gpu:
+    mig: Fact[Mig] = Absent(Source("call", "NVML", "mig: not supported by this GPU"))
+    if gpu.failed("mig") != _NOT_SUPPORTED:
+        mig = gpu.ask("mig", lambda m: Mig(m["current"], m["pending"], tuple(m["instances"])))
+    fabric: Fact[Fabric] = known(Fabric("not supported"), "call", "nvmlDeviceGetGpuFabricInfo")
+    if gpu.failed("fabric") != _NOT_SUPPORTED:
+        fabric = gpu.ask("fabric", _registered)
     return Gpu(
         index=index,
         name=gpu.text("name", "unknown"),
@@ -182,10 +186,10 @@ def _gpu(machine: Machine, facts: Facts, index: int, gpu: _Answers) -> Gpu:
         memory_free=gpu.ask("memory", lambda m: int(m["free"])),
         processes=gpu.ask("processes", lambda p: tuple(_process(machine, facts, o) for o in p)),
         compute_mode=gpu.ask("compute_mode", _word),
-        mig=_supported(gpu, "mig", _mig),
+        mig=mig,
         ecc=_ecc(gpu),
         throttle=gpu.ask("throttle", lambda reasons: tuple(str(one) for one in reasons)),
-        fabric=_fabric(gpu),
+        fabric=fabric,
         error=_error(gpu),
     )
 
@@ -193,18 +197,6 @@ def _gpu(machine: Machine, facts: Facts, index: int, gpu: _Answers) -> Gpu:
 def _word(answer: Any) -> Any:
     """A word of NVML's as its Literal; the record is checked when it is read back."""
     return str(answer)
-
-
-def _supported(gpu: _Answers, query: str, convert: Callable[[Any], T]) -> Fact[T]:
-    """An answer that a card without the feature does not have."""
-    if gpu.failed(query) == _NOT_SUPPORTED:
-        return Absent(Source("call", "NVML", f"{query}: not supported by this GPU"))
-    return gpu.ask(query, convert)
-
-
-def _mig(answer: Any) -> Mig:
-    instances = tuple(str(uuid) for uuid in answer["instances"])
-    return Mig(bool(answer["current"]), bool(answer["pending"]), instances)
 
 
 def _ecc(gpu: _Answers) -> Fact[Ecc]:
@@ -221,12 +213,6 @@ def _ecc(gpu: _Answers) -> Fact[Ecc]:
     if errors["ecc"]:
         return known(Ecc(0, pending, remap_failed), "call", "NVML", "ecc")
     return gpu.ask("ecc", lambda count: Ecc(int(count), pending, remap_failed))
-
-
-def _fabric(gpu: _Answers) -> Fact[Fabric]:
-    if gpu.failed("fabric") == _NOT_SUPPORTED:
-        return known(Fabric("not supported"), "call", "nvmlDeviceGetGpuFabricInfo")
-    return gpu.ask("fabric", _registered)
 
 
 def _registered(answer: Any) -> Fabric:
@@ -250,6 +236,10 @@ def _error(gpu: _Answers) -> Fact[str]:
 
 
 def _process(machine: Machine, facts: Facts, told: Any) -> GpuProcess:
+    """A process by NVML, and by /proc its name and state; gone where /proc has none of its number.
+
+    What is not stated is Unknown.
+    """
     pid, used, mine = int(told["pid"]), told.get("memory"), told.get("mine")
     lines: Fact[tuple[str, ...]] = Unknown("Windows does not tell of other processes here")
     if not is_windows(facts):
@@ -257,24 +247,21 @@ def _process(machine: Machine, facts: Facts, told: Any) -> GpuProcess:
     unseen, here = Unknown(f"no process {pid} that we can see"), Source("file", f"/proc/{pid}")
     pairs = (line.partition(":") for line in value_or(lines, ()))
     fields = {name: value.strip() for name, _, value in pairs}
-    name = fields.get("Name", "").rpartition("/")[2]
-    state: Fact[Any] = _field(lines, _STATES.get(fields.get("State", "")[:1], ""))
+    unsaid = or_unknown(lines, "/proc: not stated")
+    name, state = fields.get("Name", ""), _STATES.get(fields.get("State", "")[:1], "")
+    gone = isinstance(lines, Absent)
+    word: Any = "gone" if gone else state
+    base = name.rpartition("/")[2]
+    memory: Fact[int] = Unknown("the driver does not say")
+    if isinstance(used, int):
+        memory = known(used, "call", "NVML")
     return GpuProcess(
         pid=pid,
-        memory=known(int(used), "call", "NVML")
-        if isinstance(used, int)
-        else Unknown("the driver does not say"),
-        name=unseen if isinstance(lines, Absent) else _field(lines, name),
-        state=Known("gone", here) if isinstance(lines, Absent) else state,
+        memory=memory,
+        name=Known(base, here) if base else unseen if gone else unsaid,
+        state=Known(word, here) if word else unsaid,
         own=Known(mine, here) if isinstance(mine, bool) else unseen,
     )
-
-
-def _field(lines: Fact[tuple[str, ...]], value: str) -> Fact[str]:
-    """A field of some lines that were read; Unknown where they have none."""
-    if isinstance(lines, Known) and value:
-        return Known(value, lines.source)
-    return or_unknown(lines, "/proc: not stated")
 
 
 # ---------------------------------------------------------------- the PCI bus
@@ -285,41 +272,36 @@ _DISPLAY = ("0x0300", "0x0302")  # VGA controller, 3D controller
 
 
 def _pci(machine: Machine, _facts: Facts) -> Fact[tuple[PciDevice, ...]]:
-    """Every NVIDIA display or 3D controller; Unknown where there is no bus to look at (WSL)."""
-    names = machine.list(_BUS, _where(machine))
-    if isinstance(names, Unknown):
-        return names
-    if isinstance(names, Absent):
+    """Every NVIDIA display or 3D controller; Unknown where there is no bus to look at (WSL).
+
+    The one file that lists all vendors tells which addresses are NVIDIA's.
+    """
+    lines, where = machine.lines("/proc/bus/pci/devices", "\t10de"), ""
+    if isinstance(lines, Known):
+        found = (re.match(r"([0-9a-f]{2})([0-9a-f]{2})\t10de[0-9a-f]{4}\t", o) for o in lines.value)
+        slots = ((row[1], int(row[2], 16)) for row in found if row)
+        places = sorted({rf"{bus}:{slot >> 3:02x}\.{slot & 7}" for bus, slot in slots})
+        where = rf"[0-9a-f]+:({'|'.join(places)})$" if places else "none$"
+    listed = machine.list(_BUS, where)
+    if isinstance(listed, Unknown):
+        return listed
+    if isinstance(listed, Absent):
         return Unknown(f"there is no {_BUS} to look at", "lspci -d 10de:")
-    try:
-        found = [_pci_device(machine, entry.name) for entry in names.value]
-    except Undetermined as unread:
-        return unread.unknown
-    return Known(tuple(one for one in found if one), Source("folder", _BUS))
-
-
-def _where(machine: Machine) -> str:
-    """A pattern for the addresses of NVIDIA's devices, by the one file that lists all vendors."""
-    lines = machine.lines("/proc/bus/pci/devices", "\t10de")
-    if not isinstance(lines, Known):
-        return ""
-    rows = (re.match(r"([0-9a-f]{2})([0-9a-f]{2})\t10de[0-9a-f]{4}\t", one) for one in lines.value)
-    slots = ((row[1], int(row[2], 16)) for row in rows if row)
-    places = sorted({rf"{bus}:{slot >> 3:02x}\.{slot & 7}" for bus, slot in slots})
-    return rf"[0-9a-f]+:({'|'.join(places)})$" if places else "none$"
-
-
-def _pci_device(machine: Machine, address: str) -> PciDevice | None:
-    def text(name: str) -> str:
-        return (machine.read(f"{_BUS}/{address}/{name}").need() or "").strip()
-
-    if text("vendor") != _NVIDIA or not text("class").startswith(_DISPLAY):
-        return None
-    bound = machine.link(f"{_BUS}/{address}/driver")
-    driver = (
-        Known(bound.value.rpartition("/")[2], bound.source) if isinstance(bound, Known) else bound
-    )
-    return card(address, text("device").removeprefix("0x"), driver, f"lspci -s {address}")
+    cards = []
+    for address in (entry.name for entry in listed.value):
+        try:
+            vendor, kind, device = (
+                (machine.read(f"{_BUS}/{address}/{name}").need() or "").strip()
+                for name in ("vendor", "class", "device")
+            )
+        except Undetermined as unread:
+            return unread.unknown
+        if vendor == _NVIDIA and kind.startswith(_DISPLAY):
+            link = machine.link(f"{_BUS}/{address}/driver")
+            if isinstance(link, Known):
+                link = Known(link.value.rpartition("/")[2], link.source)
+            cards.append(card(address, device.removeprefix("0x"), link, f"lspci -s {address}"))
+    return Known(tuple(cards), Source("folder", _BUS))
 
 
 def card(address: str, device_id: str, driver: Fact[str], how: str) -> PciDevice:
@@ -335,20 +317,17 @@ def card(address: str, device_id: str, driver: Fact[str], how: str) -> PciDevice
     return PciDevice(address, device_id, Known(row.name, source), capability, driver)
 
 
-def gpu_minors(machine: Machine, facts: Facts) -> Fact[tuple[int, ...]]:
+def gpu_minors(machine: Machine, facts: Facts) -> tuple[int, ...]:
     """The N of each /dev/nvidiaN, by the kernel module's own list, else as many as the bus has."""
     folder = "/proc/driver/nvidia/gpus"
-    driven = machine.list(folder, r"[0-9a-f:.]+$")
-    if not isinstance(driven, Known):
-        bus = _pci(machine, facts)
-        return Known(tuple(range(len(bus.value))), bus.source) if isinstance(bus, Known) else bus
+    if not isinstance(machine.list(folder, r"[0-9a-f:.]+$"), Known):
+        return tuple(range(len(value_or(_pci(machine, facts), ()))))
     minors = []
-    for entry in driven.value:
-        lines = machine.lines(f"{folder}/{entry.name}/information", "Device Minor:")
-        text = " ".join(lines.value) if isinstance(lines, Known) else ""
-        match = re.search(r"Device Minor:\s*(\d{1,6})\b", text)
+    for name in names(machine, folder, r"[0-9a-f:.]+$"):
+        lines = value_or(machine.lines(f"{folder}/{name}/information", "Device Minor:"), ())
+        match = re.search(r"Device Minor:\s*(\d{1,6})\b", " ".join(lines))
         minors += [int(match[1])] if match else []
-    return known(tuple(sorted(minors)), "folder", folder)
+    return tuple(sorted(minors))
 
 
 # ---------------------------------------------------------------- CUDA_VISIBLE_DEVICES
@@ -367,10 +346,9 @@ def _visibility(machine: Machine, facts: Facts) -> Fact[Visibility]:
     if value is None:
         return Absent(source)
     gpus = facts.devices.gpus
-    if isinstance(gpus, Known):
-        return Known(read_visible(value, gpus.value), source)
-    if reads_nothing(value):
-        return Known(read_visible(value, ()), source)
+    if isinstance(gpus, Known) or reads_nothing(value):
+        found = gpus.value if isinstance(gpus, Known) else ()
+        return Known(read_visible(value, found), source)
     return Unknown(f"{VISIBLE} is set, but the GPUs are not known", "nvidia-smi -L")
 
 
@@ -389,21 +367,23 @@ def read_visible(value: str, gpus: Sequence[Gpu]) -> Visibility:
     its entry, the first entry decides whether the list is one of indexes or of UUIDs, and naming a
     device twice makes cuInit fail with error 101.
     """
-    chosen: list[str] = []
-    visible: list[int] = []
-    entries = value.split(",")
-    read = _by_index if _INDEX.match(entries[0]) else _by_uuid
-    for position, entry in enumerate(entries):
-        if not "".join(entries[position:]).strip():
-            break  # commas at the end are no entries
+    chosen: dict[str, int] = {}
+    bad, entry = BadEntry.NONE, ""
+    rest = value.rstrip(", \t\r\n")  # commas at the end are no entries
+    read = _by_index if _INDEX.match(rest) else _by_uuid
+    for entry in rest.split(",") if rest.strip() else ():
         name, index, bad = read(entry, gpus)
         if bad is BadEntry.NONE and name in chosen:
-            visible, bad = [], BadEntry.TWICE
+            chosen, bad = {}, BadEntry.TWICE
         if bad is not BadEntry.NONE:
-            return Visibility(value, tuple(dict.fromkeys(visible)), entry.strip() or ",,", bad)
-        chosen.append(name)
-        visible.append(index)
-    return Visibility(value, tuple(dict.fromkeys(visible)), "", BadEntry.NONE)
+            break
+        chosen[name] = index
+    shown = "" if bad is BadEntry.NONE else entry.strip() or ",,"
+    return Visibility(value, tuple(dict.fromkeys(chosen.values())), shown, bad)
+
+
+def _no_entry(entry: str) -> BadEntry:
+    return BadEntry.NO_NUMBER_OR_UUID if entry.strip() else BadEntry.EMPTY
 
 
 def _by_index(entry: str, gpus: Sequence[Gpu]) -> tuple[str, int, BadEntry]:
@@ -417,33 +397,24 @@ def _by_index(entry: str, gpus: Sequence[Gpu]) -> tuple[str, int, BadEntry]:
     return "", -1, BadEntry.NEGATIVE if index < 0 else BadEntry.NO_SUCH_GPU
 
 
-def _no_entry(entry: str) -> BadEntry:
-    return BadEntry.NO_NUMBER_OR_UUID if entry.strip() else BadEntry.EMPTY
-
-
 def _by_uuid(entry: str, gpus: Sequence[Gpu]) -> tuple[str, int, BadEntry]:
+    """By the first digits of a UUID, which is all that we know: as far as both go."""
     wanted = entry.strip().lower()
     if not _UUID.match(entry):
         if _UUID.match(wanted):
             return "", -1, BadEntry.BLANK_BEFORE
         index = wanted and _INDEX.match(entry)
         return "", -1, BadEntry.INDEX_AMONG_UUIDS if index else _no_entry(entry)
-    pairs = [(uuid, gpu.index) for gpu in gpus for uuid in _uuids(gpu, wanted)]
-    found = [(uuid, index) for uuid, index in pairs if uuid and _fits(uuid.lower(), wanted)]
+    found = []
+    for gpu in gpus:
+        parts = gpu.mig.value.instances if isinstance(gpu.mig, Known) else ()
+        for uuid in parts if wanted.startswith("mig-") else (gpu.uuid,):
+            low = uuid.lower()
+            if low and (low.startswith(wanted) or wanted.startswith(low)):
+                found.append((uuid, gpu.index))
     if len(found) == 1:
-        return found[0][0], found[0][1], BadEntry.NONE
+        return *found[0], BadEntry.NONE
     return "", -1, BadEntry.SEVERAL_FIT if found else BadEntry.NO_SUCH_UUID
-
-
-def _uuids(gpu: Gpu, wanted: str) -> tuple[str, ...]:
-    if not wanted.startswith("mig-"):
-        return (gpu.uuid,)
-    return gpu.mig.value.instances if isinstance(gpu.mig, Known) else ()
-
-
-def _fits(uuid: str, wanted: str) -> bool:
-    """We know a UUID by its first digits only, so an entry fits as far as both go."""
-    return uuid.startswith(wanted) or wanted.startswith(uuid)
 
 
 FIELDS: dict[str, Field] = {

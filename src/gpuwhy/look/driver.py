@@ -34,7 +34,15 @@ def driver(machine: Machine, facts: Facts, _options: object = None) -> Driver:
 # ---------------------------------------------------------------- the kernel's side
 
 
-def _module_version(machine: Machine, _facts: Facts) -> Fact[str]:
+def _loaded(machine: Machine, _facts: Facts) -> Fact[tuple[str, ...]]:
+    """Our modules, and nouveau, the free driver that keeps them out."""
+    entries = machine.list(_MODULES, _OURS)
+    if isinstance(entries, Known):
+        return Known(tuple(entry.name for entry in entries.value), entries.source)
+    return or_unknown(entries, f"there is no {_MODULES} to look at", "lsmod")
+
+
+def _module_version(machine: Machine, facts: Facts) -> Fact[str]:
     """The version of the loaded kernel module, in its own words or in those of sysfs."""
     said, other = machine.read(_VERSION), f"{_MODULES}/nvidia/version"
     pattern = r"NVRM version:.*Kernel Module\b.*?\s(\d{2,4}(?:\.\d+)+)"
@@ -45,29 +53,21 @@ def _module_version(machine: Machine, _facts: Facts) -> Fact[str]:
         return known(version, "file", other)
     if not isinstance(said, Absent):
         return or_unknown(said, f"{_VERSION} has no version in it", f"cat {_VERSION}")
-    loaded = _loaded(machine)
+    loaded = _loaded(machine, facts)
     if "nvidia" in value_or(loaded, ()):
         return Unknown(f"nvidia is loaded, but neither {_VERSION} nor {other} can be read")
     return loaded if isinstance(loaded, Unknown) else said
 
 
-def _loaded(machine: Machine) -> Fact[tuple[str, ...]]:
-    entries = machine.list(_MODULES, _OURS)
-    if isinstance(entries, Known):
-        return Known(tuple(entry.name for entry in entries.value), entries.source)
-    return or_unknown(entries, f"there is no {_MODULES} to look at", "lsmod")
-
-
-def _modules(machine: Machine, _facts: Facts) -> Fact[tuple[str, ...]]:
-    loaded = _loaded(machine)
+def _modules(machine: Machine, facts: Facts) -> Fact[tuple[str, ...]]:
+    loaded = _loaded(machine, facts)
     if not isinstance(loaded, Known):
         return loaded
     return Known(tuple(name for name in loaded.value if name != "nouveau"), loaded.source)
 
 
-def _nouveau(machine: Machine, _facts: Facts) -> Fact[bool]:
-    """Whether the free driver, which keeps the NVIDIA one out, is loaded."""
-    loaded = _loaded(machine)
+def _nouveau(machine: Machine, facts: Facts) -> Fact[bool]:
+    loaded = _loaded(machine, facts)
     return Known("nouveau" in loaded.value, loaded.source) if isinstance(loaded, Known) else loaded
 
 
@@ -106,12 +106,10 @@ def _secure_boot(machine: Machine, _facts: Facts) -> Fact[bool]:
     if "efi" not in firmware:
         return Absent(Source("folder", "/sys/firmware/efi", "not booted by EFI"))
     variables = paths(machine, "/sys/firmware/efi/efivars", "SecureBoot-")
-    if not variables:
-        return Unknown("the EFI variables cannot be seen from here", how)
-    value = machine.read(variables[0])
+    value = machine.read(variables[0]) if variables else Unknown("cannot be seen from here")
     if isinstance(value, Known) and value.value[-1:] in ("\x00", "\x01"):
         return Known(value.value[-1] == "\x01", value.source)
-    return Unknown("the SecureBoot variable cannot be read", how)
+    return Unknown("the EFI variable SecureBoot cannot be read from here", how)
 
 
 def _dkms(machine: Machine, _facts: Facts) -> Fact[tuple[DkmsBuild, ...]]:
@@ -136,26 +134,21 @@ def _driver_cuda(machine: Machine, facts: Facts) -> Fact[str]:
     """The newest CUDA that the driver supports: by NVML, else by the table of drivers."""
     said = nvml(machine)
     stated = nvml_cuda(said.value) if isinstance(said, Known) else said
-    if isinstance(stated, Known):
-        return stated
     version = facts.driver.module_version
-    if isinstance(version, Known):
+    if isinstance(version, Known) and not isinstance(stated, Known):
         from gpuwhy.knowledge.drivers import cuda_of_driver, packaged
 
         cuda = cuda_of_driver(version.value)
-        if cuda:
-            return Known(cuda, packaged())
-    if isinstance(version, Absent) and isinstance(facts.system.wsl, Absent):
-        return version
-    return stated
+        return Known(cuda, packaged()) if cuda else stated
+    none = isinstance(version, Absent) and isinstance(facts.system.wsl, Absent)
+    return version if none and not isinstance(stated, Known) else stated
 
 
 def _windows_version(machine: Machine, facts: Facts) -> Fact[str]:
     """The version of Windows' driver by NVML, which is its own library under WSL too."""
-    wsl = facts.system.wsl
+    wsl, said = facts.system.wsl, nvml(machine)
     if not isinstance(wsl, Known):
         return wsl
-    said = nvml(machine)
     if not isinstance(said, Known):
         return said
     version = said.value.system.get("driver")
@@ -201,7 +194,9 @@ _GPU_NODE = re.compile(r"/dev/nvidia\d+$")
 
 
 def _nodes(machine: Machine, facts: Facts) -> Fact[tuple[DeviceNode, ...]]:
-    """Every node that is there, and those that should be."""
+    """Every node that is there, and those that should be: the control and memory nodes, and one
+    per GPU; under WSL only /dev/dxg.
+    """
     there = machine.list("/dev", r"nvidia(ctl|-uvm|-uvm-tools|-modeset|\d+)$|dxg$")
     null = value_or(machine.stat("/dev/null"), None)
     running = (null and null.kind == "char") or isinstance(machine.offline(), Absent)
@@ -209,10 +204,37 @@ def _nodes(machine: Machine, facts: Facts) -> Fact[tuple[DeviceNode, ...]]:
         return Unknown("/dev is not that of a running system", "run gpuwhy on that machine")
     present = [f"/dev/{entry.name}" for entry in there.value]
     present += paths(machine, "/dev/nvidia-caps", r"nvidia-cap\d+$")
-    opened, needed = _opened(machine), _needed(machine, facts, present)
-    every = sorted({*present, *needed}, key=_order)
-    seen = tuple(_node(machine, path, path in needed, opened) for path in every)
+    if _WSL_NODE in present or isinstance(facts.system.wsl, Known):
+        needed = {_WSL_NODE}
+    else:
+        needed = {*_ALWAYS, *(path for path in present if _GPU_NODE.match(path))}
+        needed |= {f"/dev/nvidia{number}" for number in gpu_minors(machine, facts)}
+    opened = _opened(machine)
+    seen = []
+    for path in sorted({*present, *needed}, key=_order):
+        found, outcome = machine.stat(path), opened.get(path, opened[""])
+        if isinstance(found, Absent):
+            outcome = Absent(Source("file", path))
+        stat = value_or(found, None)
+        mode, number = (stat.mode, stat.number) if stat else ("", "")
+        is_there = not isinstance(found, Absent)
+        seen.append(DeviceNode(path, path in needed, is_there, mode, outcome, number))
     return Known(_withheld(facts, seen), Source("folder", "/dev"))
+
+
+def _opened(machine: Machine) -> dict[str, Fact[str]]:
+    """What the child got for each node; under "", what holds for the others."""
+    said = machine.call("nodes")
+    out: dict[str, Fact[str]] = {"": Unknown("opening it was not tried")}
+    if not isinstance(said, Known):
+        return {"": or_unknown(said, "nobody tried to open it")}
+    for line in said.value:
+        path = str(line.get("opening", line.get("path", "")))
+        hung = Unknown(f"{path}: open hung")  # until its answer comes
+        got = known(str(line.get("opened", "")), "call", f"open({path})")
+        if path:
+            out[path] = hung if "opening" in line else got
+    return out
 
 
 def _order(path: str) -> tuple[bool, bool, str, int]:
@@ -222,60 +244,18 @@ def _order(path: str) -> tuple[bool, bool, str, int]:
     return path not in _ALWAYS, not _GPU_NODE.match(path), stem, int(digits[0]) if digits else 0
 
 
-def _needed(machine: Machine, facts: Facts, present: list[str]) -> set[str]:
-    """The control and memory nodes, and one per GPU; under WSL only /dev/dxg."""
-    if _WSL_NODE in present or isinstance(facts.system.wsl, Known):
-        return {_WSL_NODE}
-    minors = value_or(gpu_minors(machine, facts), ())
-    gpus = [path for path in present if _GPU_NODE.match(path)]
-    return {*_ALWAYS, *(f"/dev/nvidia{number}" for number in minors), *gpus}
-
-
-def _opened(machine: Machine) -> dict[str, str] | Unknown:
-    """What the child got for each node; Unknown when it said nothing."""
-    said = machine.call("nodes")
-    if not isinstance(said, Known):
-        return or_unknown(said, "nobody tried to open it")
-    out: dict[str, str] = {}
-    for line in said.value:
-        if "opening" in line:
-            out[str(line["opening"])] = "hung"  # until its answer comes
-        elif "path" in line:
-            out[str(line["path"])] = str(line.get("opened", ""))
-    return out
-
-
-def _node(
-    machine: Machine, path: str, required: bool, opened: dict[str, str] | Unknown
-) -> DeviceNode:
-    found = machine.stat(path)
-    if isinstance(found, Absent):
-        return DeviceNode(path, required, False, "", Absent(Source("file", path)))
-    outcome: Fact[str] = Unknown(f"opening {path} was not tried")
-    if isinstance(opened, Unknown):
-        outcome = opened
-    elif path in opened:
-        hung = opened[path] == "hung"
-        tried = known(opened[path], "call", f"open({path})")
-        outcome = Unknown(f"{path}: open hung") if hung else tried
-    seen = value_or(found, None)
-    mode, number = (seen.mode, seen.number) if seen else ("", "")
-    return DeviceNode(path, required, True, mode, outcome, number)
-
-
-def _withheld(facts: Facts, seen: tuple[DeviceNode, ...]) -> tuple[DeviceNode, ...]:
+def _withheld(facts: Facts, seen: list[DeviceNode]) -> tuple[DeviceNode, ...]:
     """A GPU that a container or a job was not given is no fault while another GPU's node opens.
 
     A batch system's cgroup denies with EPERM where file modes deny with EACCES; a container leaves
     nodes out.
     """
-    if not any(_GPU_NODE.match(one.path) and value_or(one.opened, "") == "ok" for one in seen):
-        return seen
+    opens = any(_GPU_NODE.match(one.path) and value_or(one.opened, "") == "ok" for one in seen)
     inside = not isinstance(facts.system.container, Absent)
     out = []
     for node in seen:
         denied = value_or(node.opened, "") == "EPERM" or (inside and not node.present)
-        spare = denied and _GPU_NODE.match(node.path)
+        spare = opens and denied and _GPU_NODE.match(node.path)
         out.append(msgspec.structs.replace(node, required=False) if spare else node)
     return tuple(out)
 
@@ -315,13 +295,11 @@ def _mig_nodes(machine: Machine, _facts: Facts) -> Fact[dict[str, str]]:
     if int(rights[1], 16) & _ADMIN:
         return Absent(Source("file", _STATUS))
     minors = machine.lines(_MIG_MINORS, "/access")
-    if not isinstance(minors, Known):
-        return Unknown(f"{_MIG_MINORS} cannot be read, which names the nodes of MIG's parts")
     pattern = re.compile(r"(gpu\d+/gi\d+(?:/ci\d+)?)/access (\d+)$")
-    rows = filter(None, (pattern.match(line.strip()) for line in minors.value))
+    rows = filter(None, (pattern.match(line.strip()) for line in value_or(minors, ())))
     numbers = {row[1]: row[2] for row in rows}
-    if not all(part in numbers for part in parts):
-        return Unknown(f"{_MIG_MINORS} does not name every part that was made")
+    if not isinstance(minors, Known) or not all(part in numbers for part in parts):
+        return Unknown(f"{_MIG_MINORS} does not name the node of every part that was made")
     nodes = {part: f"/dev/nvidia-caps/nvidia-cap{numbers[part]}" for part in parts}
     return Known(nodes, minors.source)
 
@@ -338,10 +316,9 @@ _RPM = ("/var/lib/rpm", "/usr/lib/sysimage/rpm")
 
 def _packages(machine: Machine, _facts: Facts) -> Fact[tuple[SystemPackage, ...]]:
     """By dpkg, else by pacman; of others only how to ask."""
-    debian = machine.dpkg(_NAMES)
+    debian, found = machine.dpkg(_NAMES), []
     if isinstance(debian, Known):
         source, unlisted = Source("package", "/var/lib/dpkg/info"), Unknown("no file list")
-        found = []
         for one in debian.value:
             changed = unlisted if one.changed is None else Known(one.changed, source)
             if not one.name.startswith("cuda-compat"):
@@ -349,22 +326,17 @@ def _packages(machine: Machine, _facts: Facts) -> Fact[tuple[SystemPackage, ...]
         return Known(tuple(found), debian.source)
     folders = machine.list(_PACMAN, r"(lib32-|linux-lts-)?nvidia|cuda-\d|cudnn-\d|nccl-\d")
     if isinstance(debian, Absent) and isinstance(folders, Known):
-        rows = (_arch_package(machine, entry.name) for entry in folders.value)
-        return Known(tuple(filter(None, rows)), folders.source)
+        for folder in (entry.name for entry in folders.value):
+            if match := re.fullmatch(r"(.+)-([^-]+-[^-]+)", folder):
+                stat = machine.stat(f"{_PACMAN}/{folder}/desc")
+                status = "half-installed" if isinstance(stat, Absent) else "installed"
+                when = Known(stat.value.mtime, stat.source) if isinstance(stat, Known) else stat
+                found.append(SystemPackage(match[1], match[2], status, when))
+        return Known(tuple(found), folders.source)
     if any(exists(machine, path) for path in _RPM):
         return Unknown("the rpm database was not read", "rpm -qa '*nvidia*' 'cuda-compat*'")
     unread = debian if isinstance(debian, Unknown) else folders
     return or_unknown(unread, "no package database that gpuwhy reads (dpkg, pacman)")
-
-
-def _arch_package(machine: Machine, folder: str) -> SystemPackage | None:
-    match = re.fullmatch(r"(.+)-([^-]+-[^-]+)", folder)
-    if not match:
-        return None
-    stat = machine.stat(f"{_PACMAN}/{folder}/desc")
-    status = "half-installed" if isinstance(stat, Absent) else "installed"
-    changed = Known(stat.value.mtime, stat.source) if isinstance(stat, Known) else stat
-    return SystemPackage(match[1], match[2], status, changed)
 
 
 FIELDS: dict[str, Field] = {

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import NamedTuple
 
 import msgspec
 
@@ -17,38 +15,19 @@ _BURST = 0.5
 """Seconds between two lines of one fault; on an H200 they are 2 ms apart."""
 _MOST, _ALIKE = 200, 8
 """How many lines are kept, and how many that say the same of different processes."""
-
-
-class _Patterns(NamedTuple):
-    """Compiled when a log has lines at all."""
-
-    stamp: re.Pattern[str]
-    xid: re.Pattern[str]
-    pci: re.Pattern[str]
-    process: re.Pattern[str]
-    pid: re.Pattern[str]
-    killed_pid: re.Pattern[str]
-    other_process: re.Pattern[str]
-    killed: re.Pattern[str]
-
-
-_EXPRESSIONS = (
-    r"^(?:<\d+>)?\[\s*(\d{1,12}\.\d+)\](?:\[\s*[TC]\d+\])?\s?",
-    r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,5})",
+_STAMP = r"^(?:<\d+>)?\[\s*(\d{1,12}\.\d+)\](?:\[\s*[TC]\d+\])?\s?"
+_XID = r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,5})"
+_PCI = (
     r"(?<![\w.])(?<!\d:)(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})"
-    r"(?:\.([0-7]))?(?![\w:])",
-    # pid=1234, name=python, / pid='<unknown>', name=<unknown>, (a name is a process's own)
-    r"(?<=[ ,])(?:pid='?(?:<unknown>|\d+)'?|name='?[^,']*'?),\s?",
-    r"(?<=[ ,])pid='?(\d{1,10})'?,",
-    r"(?i)\b(?:Kill(?:ed)?|reaped) process (\d{1,10}) \(",
-    r"\bPID: \d+ Comm: .{0,16}?(?= Tainted| Not)|(?<=\w)\[\d+\](?=:)",
-    r"(?i)(?:Memory cgroup out|Out) of memory: Kill(?:ed)? process \d+ \((.{0,16}?)\)(.*)$",
+    r"(?:\.([0-7]))?(?![\w:])"
 )
-
-
-@cache
-def _patterns() -> _Patterns:
-    return _Patterns(*map(re.compile, _EXPRESSIONS))
+_PID = r"(?<=[ ,])pid='?(\d{1,10})'?,"
+_KILLED_PID = r"(?i)\b(?:Kill(?:ed)?|reaped) process (\d{1,10}) \("
+_KILLED = r"(?i)(?:Memory cgroup out|Out) of memory: Kill(?:ed)? process \d+ \((.{0,16}?)\)(.*)$"
+_PROCESS = (  # pid=1234, name=python, / pid='<unknown>', name=<unknown>, (a process names itself)
+    r"(?<=[ ,])(?:pid='?(?:<unknown>|\d+)'?|name='?[^,']*'?),\s?"
+    r"|\bPID: \d+ Comm: .{0,16}?(?= Tainted| Not)|(?<=\w)\[\d+\](?=:)"
+)
 
 
 def kernel_log(machine: Machine, _facts: Facts) -> Fact[tuple[KernelLine, ...]]:
@@ -92,55 +71,45 @@ def attributed(lines: list[KernelLine]) -> list[KernelLine]:
 
 
 def read_line(raw: str, before: KernelLine) -> KernelLine:
-    """One line; one without a time stamp inherits time and address of the line before it."""
-    patterns = _patterns()
-    stamp = patterns.stamp.match(raw)
+    """One line; one without a time stamp inherits time and address of the line before it.
+
+    What identifies people goes: process numbers and names, the groups of the out-of-memory killer.
+    """
+    stamp = re.match(_STAMP, raw)
     text = (raw[stamp.end() :] if stamp else raw).strip()
     seconds = float(stamp[1]) if stamp else before.seconds
-    xid = patterns.xid.search(text)
-    pci = address(xid[1]) if xid else address(text)
-    if not pci and not stamp:
-        pci = before.pci
+    xid, killed = re.search(_XID, text), re.search(_KILLED, text)
     number = int(xid[2]) if xid else None
-    pid = (patterns.pid if xid else patterns.killed_pid).search(text)
-    event = _event(text, number)
-    return KernelLine(seconds, _scrubbed(text)[:300], number, pci, int(pid[1]) if pid else 0, event)
+    pci = address(xid[1] if xid else text) or ("" if stamp else before.pci)
+    pid = re.search(_PID if xid else _KILLED_PID, text)
+    event: KernelEvent = ""
+    if killed:
+        event = "killed for memory"
+        held = re.search(r"anon-rss:(\d{1,15})kB", killed[2])
+        size = f", which held {int(held[1]) / (1 << 20):.1f} GiB" if held else ""
+        shown = f"Out of memory: killed {killed[1]}{size}"
+    elif "oom-kill:" in text:
+        constraint = re.search(r"constraint=(\w{1,40})", text)
+        shown = f"oom-kill: {constraint[1] if constraint else ''}".strip()
+    elif "oom_killer" in text or "oom-killer" in text:
+        shown = "the out-of-memory killer was invoked"
+    else:
+        shown = re.sub(_PROCESS, "", text)
+    if not killed and "fallen off the bus" in text:
+        event = "fell off the bus"
+    elif not killed and number is not None:
+        from gpuwhy.knowledge.codes import is_of_a_program
 
-
-def _event(text: str, xid: int | None) -> KernelEvent:
-    if _patterns().killed.search(text):
-        return "killed for memory"
-    if "fallen off the bus" in text:
-        return "fell off the bus"
-    if xid is None:
-        return ""
-    from gpuwhy.knowledge.codes import is_of_a_program
-
-    return "stopped a program" if is_of_a_program(xid) else ""
+        event = "stopped a program" if is_of_a_program(number) else ""
+    return KernelLine(seconds, shown[:300], number, pci, int(pid[1]) if pid else 0, event)
 
 
 def address(text: str) -> str:
     """The first PCI address in a text as 0000:3b:00.0; the driver leaves the function out."""
-    found = _patterns().pci.search(text)
+    found = re.search(_PCI, text)
     if not found:
         return ""
     domain, bus, slot, function = found.groups()
     if not domain and not function:  # as likely a time of day
         return ""
     return f"{(domain or '0000')[-4:]}:{bus}:{slot}.{function or '0'}".lower()
-
-
-def _scrubbed(text: str) -> str:
-    """Without process numbers and names, and the out-of-memory killer's group paths and users."""
-    patterns = _patterns()
-    killed = patterns.killed.search(text)
-    if killed:
-        held = re.search(r"anon-rss:(\d{1,15})kB", killed[2])
-        size = f", which held {int(held[1]) / (1 << 20):.1f} GiB" if held else ""
-        return f"Out of memory: killed {killed[1]}{size}"
-    if "oom-kill:" in text:
-        constraint = re.search(r"constraint=(\w{1,40})", text)
-        return f"oom-kill: {constraint[1] if constraint else ''}".strip()
-    if "oom_killer" in text or "oom-killer" in text:
-        return "the out-of-memory killer was invoked"
-    return patterns.other_process.sub("", patterns.process.sub("", text))

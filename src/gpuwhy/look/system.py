@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from gpuwhy.facts.fact import (
     Fact,
@@ -15,11 +15,11 @@ from gpuwhy.facts.fact import (
     value_or,
 )
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.system import Distro, Injected, Libc, Memory, Space, System, Tasks
+from gpuwhy.facts.system import Distro, Injected, Libc, Memory, Space, System
 from gpuwhy.look.files import environ, exists, gone, lines
 from gpuwhy.look.kernel_log import kernel_log
 from gpuwhy.look.look import Field, filled, is_windows
-from gpuwhy.machine.machine import Machine, Uname
+from gpuwhy.machine.machine import Machine
 
 _OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
 _TREE_MARKS = (
@@ -62,14 +62,16 @@ def operating_system(machine: Machine, _facts: Facts, _options: object = None) -
     return known(name, "file", path) if name else said
 
 
-def _of_uname(machine: Machine, part: Callable[[Uname], str]) -> Fact[str]:
+def _kernel(machine: Machine, _facts: Facts) -> Fact[str]:
     said = machine.uname()
-    return Known(part(said.value), said.source) if isinstance(said, Known) else said
+    return Known(said.value.release, said.source) if isinstance(said, Known) else said
 
 
 def _processor(machine: Machine, _facts: Facts) -> Fact[str]:
     """The processor by uname; of a file tree, by what its shell or loader is compiled for."""
-    said = _of_uname(machine, lambda uname: uname.machine)
+    said = machine.uname()
+    if isinstance(said, Known):
+        return Known(said.value.machine, said.source)
     for path in _COMPILED if isinstance(said, Unknown) else ():
         elf = machine.elf(path)
         if isinstance(elf, Known):
@@ -93,8 +95,7 @@ def _distro(machine: Machine, _facts: Facts) -> Fact[Distro]:
             like = tuple(re.findall(r"[\w.-]+", fields.get("ID_LIKE", "")))[:8]
             number = re.search(r"\d+(\.\d+)?", title)
             version = fields.get("VERSION_ID") or (number[0] if number else "")
-            own = fields.get("ID") or _id(title)
-            return known(Distro(own, title, version, like), "file", path)
+            return known(Distro(fields.get("ID") or _id(title), title, version, like), "file", path)
     old = machine.read("/etc/redhat-release")
     if isinstance(old, Known):
         title = old.value.strip()[:200]
@@ -111,28 +112,23 @@ def _id(title: str) -> str:
 
 def _libc(machine: Machine, _facts: Facts) -> Fact[Libc]:
     """The C library: from the file's name (glibc before 2.34), else from its banner."""
-    for folder in _LIBC_FOLDERS:
-        real = machine.real(f"{folder}/libc.so.6")
-        if isinstance(real, Known):
-            return _glibc(machine, real.value)
+    reals = (value_or(machine.real(f"{one}/libc.so.6"), "") for one in _LIBC_FOLDERS)
+    if path := next(filter(None, reals), ""):
+        version = re.search(r"/libc-(2\.\d+)\.so$", path)
+        if not version:
+            banner = machine.lines(path, "GNU C Library (")
+            if not isinstance(banner, Known):
+                return or_unknown(banner, f"{path}: gone while looking")
+            pattern = r"GNU C Library \([^)]*\)[^\n]{0,80}? version (2\.\d+)"
+            version = re.search(pattern, "\n".join(banner.value))
+        if not version:
+            return Unknown(f"{path}: has no glibc banner")
+        return known(Libc("glibc", version[1]), "file", path)
     musl = machine.list("/lib", r"ld-musl-")
     if isinstance(musl, Known) and musl.value:
         return known(Libc("musl"), "file", f"/lib/{musl.value[0].name}")
     why = "neither libc.so.6 nor ld-musl is in a standard folder"
     return or_unknown(musl, why, "ldd --version")
-
-
-def _glibc(machine: Machine, path: str) -> Fact[Libc]:
-    version = re.search(r"/libc-(2\.\d+)\.so$", path)
-    if not version:
-        banner = machine.lines(path, "GNU C Library (")
-        if not isinstance(banner, Known):
-            return or_unknown(banner, f"{path}: gone while looking")
-        pattern = r"GNU C Library \([^)]*\)[^\n]{0,80}? version (2\.\d+)"
-        version = re.search(pattern, "\n".join(banner.value))
-    if not version:
-        return Unknown(f"{path}: has no glibc banner")
-    return known(Libc("glibc", version[1]), "file", path)
 
 
 def _wsl(machine: Machine, _facts: Facts) -> Fact[int]:
@@ -158,20 +154,22 @@ def _wsl_device(machine: Machine, facts: Facts) -> Fact[bool]:
 
 
 def _uptime(machine: Machine, _facts: Facts) -> Fact[float]:
-    said = machine.read("/proc/uptime")
-    return _number(said.value, "/proc/uptime") if isinstance(said, Known) else said
+    return _number(machine.read("/proc/uptime"))
 
 
 def _booted(machine: Machine, _facts: Facts) -> Fact[float]:
     said = machine.lines("/proc/stat", "btime")
     if not isinstance(said, Known):
         return said
-    return _number(" ".join(said.value).removeprefix("btime"), "/proc/stat")
+    return _number(Known(" ".join(said.value).removeprefix("btime"), said.source))
 
 
-def _number(text: str, path: str) -> Fact[float]:
-    good = re.match(r"\s*(\d{1,15}(\.\d+)?)(\s|$)", text)
-    return known(float(good[1]), "file", path) if good else Unknown(f"{path}: no number")
+def _number(said: Fact[str]) -> Fact[float]:
+    if not isinstance(said, Known):
+        return said
+    good = re.match(r"\s*(\d{1,15}(\.\d+)?)(\s|$)", said.value)
+    none = Unknown(f"{said.source.where}: no number")
+    return Known(float(good[1]), said.source) if good else none
 
 
 # ---------------------------------------------------------------- containers
@@ -191,20 +189,26 @@ _MARKS = (
 _GROUPS = (("kubepods", "kubernetes"), ("libpod", "podman"), ("docker", "docker"), ("lxc", "lxc"))
 _WSL_FOLDERS = ("/usr/lib/wsl", "/usr/lib/wsl/drivers", "/usr/lib/wsl/lib")
 _DXG_HELPER = "libnvdxgdmal.so.1"
+_DXG_FOLDERS = ("/usr/lib/wsl/lib", "/usr/lib/x86_64-linux-gnu")
 
 
 def _container(machine: Machine, _facts: Facts) -> Fact[str]:
     """The kind of container; Absent when variables and marks were looked at and none is there.
 
-    A virtual machine made from a container image keeps docker's or podman's marks: its root tells.
+    A virtual machine made from a container image keeps docker's or podman's marks: there / is the
+    whole of a disk's file system, which no container engine mounts.
     """
     offline = machine.offline()
     if isinstance(offline, Known) and offline.value.kind == "image":
         return Known("image", offline.source)
     found = next(_marked(machine))
-    marked = isinstance(found, Known) and found.value in ("docker", "podman")
-    if marked and _boots_from_disk(machine):
-        return absent("file", "/proc/self/mountinfo", "a container's marks, but / is a whole disk")
+    if isinstance(found, Known) and found.value in ("docker", "podman"):
+        for line in lines(machine, "/proc/self/mountinfo", " / / "):
+            left, _, right = line.partition(" - ")
+            source = right.split()[1:2]
+            if left.split()[3:5] == ["/", "/"] and source and source[0].startswith("/dev/"):
+                why = "a container's marks, but / is a whole disk"
+                return absent("file", "/proc/self/mountinfo", why)
     return found
 
 
@@ -232,16 +236,6 @@ def _marked(machine: Machine) -> Iterator[Fact[str]]:
     yield absent("file", "/.dockerenv", "nor other marks")
 
 
-def _boots_from_disk(machine: Machine) -> bool:
-    """Whether / is the whole of a disk's file system, which no container engine mounts there."""
-    for line in lines(machine, "/proc/self/mountinfo", " / / "):
-        left, _, right = line.partition(" - ")
-        source = right.split()[1:2]
-        if left.split()[3:5] == ["/", "/"] and source and source[0].startswith("/dev/"):
-            return True
-    return False
-
-
 def _injected(machine: Machine, facts: Facts) -> Fact[Injected]:
     """What the runtime brought in: device nodes, libcuda of the host, what it was asked for."""
     container = facts.system.container.need()
@@ -256,29 +250,28 @@ def _injected(machine: Machine, facts: Facts) -> Fact[Injected]:
     points = [fields[4] for fields in map(str.split, mounts) if len(fields) > 4]
     mounted = any("/libcuda.so" in one or one.startswith("/usr/lib/wsl") for one in points)
     beside = ("/.singularity.d/libs", "/usr/local/nvidia/lib64")  # --nv; Google's Kubernetes nodes
+    lacking: tuple[str, ...] = ()
+    if any(one.name == "dxg" for one in nodes):  # WSL's, which an older toolkit does not bring
+        brought = any(
+            one.rstrip("/") in _WSL_FOLDERS or one.endswith(f"/{_DXG_HELPER}") for one in points
+        )
+        lost = all(gone(machine, f"{one}/{_DXG_HELPER}") for one in _DXG_FOLDERS)
+        lacking = (_DXG_HELPER,) if lost and not brought else ()
     value = Injected(
         devices=bool(nodes),
         libraries=mounted or any(exists(machine, f"{one}/libcuda.so.1") for one in beside),
         requested=variables.get("NVIDIA_VISIBLE_DEVICES", ""),
         capabilities=variables.get("NVIDIA_DRIVER_CAPABILITIES", ""),
-        lacking=_lacking(machine, points) if any(one.name == "dxg" for one in nodes) else (),
+        lacking=lacking,
     )
     return known(value, "file", "/proc/self/mountinfo", "and /dev, NVIDIA_VISIBLE_DEVICES")
-
-
-def _lacking(machine: Machine, points: list[str]) -> tuple[str, ...]:
-    """WSL's driver libraries that an older container toolkit does not bring."""
-    if any(one.rstrip("/") in _WSL_FOLDERS or one.endswith(f"/{_DXG_HELPER}") for one in points):
-        return ()
-    folders = ("/usr/lib/wsl/lib", "/usr/lib/x86_64-linux-gnu")
-    lost = all(gone(machine, f"{one}/{_DXG_HELPER}") for one in folders)
-    return (_DXG_HELPER,) if lost else ()
 
 
 # ---------------------------------------------------------------- limits and memory
 
 _CGROUP = "/sys/fs/cgroup"
 _MOST_LEVELS = 16
+_MEMORY_LINES = ("MemTotal", "MemAvailable", "MemFree", "Buffers", "Cached")
 _MEMORY_FILES = (  # version 2, version 1
     ("memory.max", "memory.current"),
     ("memory.limit_in_bytes", "memory.usage_in_bytes"),
@@ -302,43 +295,49 @@ def _own_groups(machine: Machine, controller: str) -> tuple[str, ...]:
     return tuple(levels[-_MOST_LEVELS:])
 
 
-def _tasks(machine: Machine, _facts: Facts) -> Fact[Tasks]:
+def _tasks(machine: Machine, _facts: Facts) -> Fact[int]:
     """The tightest number of processes and threads that our groups allow."""
-    found: list[Known[Tasks]] = []
-    for folder in _own_groups(machine, "pids"):
-        limit, used = (_bytes(machine.read(f"{folder}/pids.{name}")) for name in ("max", "current"))
-        if isinstance(limit, Known) and isinstance(used, Known):
-            found.append(Known(Tasks(limit.value, used.value), limit.source))
+    limits = [_bytes(machine.read(f"{one}/pids.max")) for one in _own_groups(machine, "pids")]
+    found = [limit for limit in limits if isinstance(limit, Known)]
     none = absent("file", f"{_CGROUP}/pids.max", "no limit")
-    return min(found, key=lambda one: one.value.limit) if found else none
+    return min(found, key=lambda one: one.value) if found else none
 
 
 def _memory(machine: Machine, _facts: Facts) -> Fact[Memory]:
     """RAM in total and available to new programs, and how much of the group's limit is used."""
-    names = ("MemTotal", "MemAvailable", "MemFree", "Buffers", "Cached")
-    said = machine.lines("/proc/meminfo", *(f"{name}:" for name in names))
+    said = machine.lines("/proc/meminfo", *(f"{name}:" for name in _MEMORY_LINES))
     if not isinstance(said, Known):
         return said
     rows = (re.match(r"(\w+):\s+(\d{1,15}) kB", line) for line in said.value)
     size = {row[1]: int(row[2]) << 10 for row in rows if row}
     if "MemTotal" not in size:
         return Unknown("/proc/meminfo: no MemTotal")
-    old = sum(size.get(name, 0) for name in names[2:])  # kernels before 3.14
+    old = sum(size.get(name, 0) for name in _MEMORY_LINES[2:])  # kernels before 3.14
     limit, used = _tightest(machine, size["MemTotal"])
     return Known(Memory(size["MemTotal"], size.get("MemAvailable", old), limit, used), said.source)
 
 
 def _tightest(machine: Machine, total: int) -> tuple[Fact[int], Fact[int]]:
-    """The tightest limit among our group and its parents, and what cannot be freed of its use."""
+    """The tightest limit among our group and its parents, and what cannot be freed of its use: the
+    kernel drops the file cache before it kills.
+    """
     found: list[tuple[int, Fact[int], Fact[int]]] = []
     for folder in _own_groups(machine, "memory"):
         for limit_file, used_file in _MEMORY_FILES:
             limit = _bytes(machine.read(f"{folder}/{limit_file}"))
             if isinstance(limit, Unknown):
                 return limit, limit
-            if isinstance(limit, Known) and limit.value < total:
-                used = _held(machine, folder, used_file)
-                found.append((limit.value - value_or(used, 0), limit, used))
+            if not isinstance(limit, Known) or limit.value >= total:
+                continue
+            used = _bytes(machine.read(f"{folder}/{used_file}"))
+            stat = value_or(machine.lines(f"{folder}/memory.stat", "active_file "), ())
+            rows = (re.match(r"(\w+) (\d{1,20})$", line) for line in stat)
+            fields = {row[1]: int(row[2]) for row in rows if row}
+            prefix = "total_" if "total_active_file" in fields else ""
+            cache = sum(fields.get(f"{prefix}{name}_file", 0) for name in ("active", "inactive"))
+            if isinstance(used, Known):
+                used = Known(max(0, used.value - cache), used.source)
+            found.append((limit.value - value_or(used, 0), limit, used))
     if not found:
         none = absent("file", "memory.max", "no limit below the host's memory")
         return none, none
@@ -355,19 +354,6 @@ def _bytes(fact: Fact[str]) -> Fact[int]:
     return Known(int(text), fact.source) if good else Unknown(f"{fact.source}: no number")
 
 
-def _held(machine: Machine, folder: str, used_file: str) -> Fact[int]:
-    """Use without the file cache, which the kernel drops before it kills."""
-    used = _bytes(machine.read(f"{folder}/{used_file}"))
-    stat = machine.lines(f"{folder}/memory.stat", "active_file ")
-    if not isinstance(used, Known) or not isinstance(stat, Known):
-        return used
-    rows = (re.match(r"(\w+) (\d{1,20})$", line) for line in stat.value)
-    fields = {row[1]: int(row[2]) for row in rows if row}
-    prefix = "total_" if "total_active_file" in fields else ""
-    cache = sum(fields.get(f"{prefix}{name}_file", 0) for name in ("active", "inactive"))
-    return Known(max(0, used.value - cache), used.source)
-
-
 def _shm(machine: Machine, _facts: Facts) -> Fact[Space]:
     disk, path = machine.disk("/dev/shm"), "/dev/shm"
     if not isinstance(disk, Known):
@@ -377,7 +363,7 @@ def _shm(machine: Machine, _facts: Facts) -> Fact[Space]:
 
 FIELDS: dict[str, Field] = {
     "distro": _distro,
-    "kernel": lambda machine, _: _of_uname(machine, lambda uname: uname.release),
+    "kernel": _kernel,
     "machine": _processor,
     "libc": _libc,
     "offline": lambda machine, _: machine.offline(),

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -60,14 +60,18 @@ def python(machine: Machine, facts: Facts, options: Options) -> Fact[Python]:
 
         return windows_python.python(machine, options)
     if options.python:
-        named = Choice(_whole(machine, options), "--python")
-        return _chosen(machine, _behind_shim(machine, named, options.folder))
+        path = options.python  # links in it stay: a venv's python is a link out of it
+        if not path.startswith("/"):
+            folder, _, name = f"{options.folder or '.'}/{path.rstrip('/')}".rpartition("/")
+            path = f"{real(machine, folder).rstrip('/')}/{name}"
+            path = real(machine, path) if name in (".", "..") else path
+        return _chosen(machine, _behind_shim(machine, Choice(path, "--python"), options.folder))
     ours: list[Choice] = []
     for one in _choices(machine, options):
-        if not _is_ours(machine, one.path):
+        if not is_ours(machine, one.path):
             return _chosen(machine, _behind_shim(machine, one, options.folder))
         ours.append(one)
-    for one in ours:
+    for one in ours[:1]:
         found = _chosen(machine, one)
         if isinstance(found, Known):
             return Known(replace(found.value, own=True), found.source)
@@ -77,51 +81,34 @@ def python(machine: Machine, facts: Facts, options: Options) -> Fact[Python]:
     return absent("env", "PATH", "no python3 or python in any of its folders")
 
 
-def _whole(machine: Machine, options: Options) -> str:
-    """The path from the root on; links in it stay: a venv's python is a link out of it."""
-    path = options.python
-    if path.startswith("/"):
-        return path
-    folder, _, name = f"{options.folder or '.'}/{path.rstrip('/')}".rpartition("/")
-    if name in (".", ".."):
-        return real(machine, f"{folder}/{name}")
-    return f"{real(machine, folder).rstrip('/')}/{name}"
-
-
 # ------------------------------------------------------------ which one
 
 
 def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
-    """Environments and executables in the order in which they count."""
+    """Environments and executables in the order in which they count: what the shell has activated
+    (some conda environments hold no Python), the environment of the uv, poetry or plain project
+    that the working folder lies in, PATH; and on a disk the usual places.
+    """
     variables = environ(machine)
-    yield from _active(machine, variables)
-    yield from _project(machine, options.folder, variables.get("UV_PROJECT_ENVIRONMENT", ""))
-    if not variables or isinstance(machine.offline(), Known):
-        from gpuwhy.look.environment.pythons import environments, holds_framework
-
-        found = [*_on_path(machine, variables.get("PATH", ""))]
-        found += [Choice(path, "usual place") for path in environments(machine)]
-        yield from sorted(found, key=lambda one: not holds_framework(machine, one.path))
-    else:
-        yield from _on_path(machine, variables.get("PATH", ""))
-
-
-def _active(machine: Machine, variables: Mapping[str, str]) -> Iterator[Choice]:
-    """What the shell has activated; some conda environments hold no Python."""
     venv, conda = (variables.get(name, "").rstrip("/") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
     if venv and is_environment(machine, venv):
         yield Choice(venv, "VIRTUAL_ENV")
     if conda and is_environment(machine, conda) and exists(machine, f"{conda}/bin/python"):
         yield Choice(conda, "CONDA_PREFIX")
-
-
-def _project(machine: Machine, folder: str, named: str) -> Iterator[Choice]:
-    """The environment of the uv, poetry or plain project that the working folder lies in."""
-    for above in _parents(machine, folder):
+    named = variables.get("UV_PROJECT_ENVIRONMENT", "")
+    for above in _parents(machine, options.folder):
         for name in (named, ".venv", "venv") if named else (".venv", "venv"):
             place = name if name.startswith("/") else f"{above}/{name}"
             if is_environment(machine, place):
                 yield Choice(place, "UV_PROJECT_ENVIRONMENT" if name == named else ".venv")
+    found = _on_path(machine, variables.get("PATH", ""))
+    if variables and not isinstance(machine.offline(), Known):
+        yield from found
+        return
+    from gpuwhy.look.environment.pythons import environments, holds_framework
+
+    usual = (Choice(path, "usual place") for path in environments(machine))
+    yield from sorted((*found, *usual), key=lambda one: not holds_framework(machine, one.path))
 
 
 def _parents(machine: Machine, folder: str) -> Iterator[str]:
@@ -134,28 +121,25 @@ def _parents(machine: Machine, folder: str) -> Iterator[str]:
 def _on_path(machine: Machine, path: str) -> Iterator[Choice]:
     """python3 or python on PATH, but of a tool's own environment: uvx and pipx put it there."""
     for folder in dict.fromkeys(path.split(":")):
-        if not folder.startswith("/"):
-            continue
-        name = next((n for n in ("python3", "python") if exists(machine, f"{folder}/{n}")), "")
-        if name and not _is_tool(machine, folder.rpartition("/")[0]):
+        names = ("python3", "python") if folder.startswith("/") else ()
+        name = next((one for one in names if exists(machine, f"{folder}/{one}")), "")
+        prefix = folder.rpartition("/")[0]
+        by_name = re.search(r"/uv/(archive|environments)-v\d+/|/pipx/", f"{prefix}/")
+        marks = ("uv-receipt.toml", "pipx_metadata.json") if name and not by_name else ()
+        by_mark = any(exists(machine, f"{prefix}/{one}") for one in marks)
+        if name and not by_name and not by_mark:
             yield Choice(f"{folder}/{name}", "PATH")
 
 
-def _is_tool(machine: Machine, prefix: str) -> bool:
-    if re.search(r"/uv/(archive|environments)-v\d+/|/pipx/", f"{prefix}/"):
-        return True
-    return any(exists(machine, f"{prefix}/{n}") for n in ("uv-receipt.toml", "pipx_metadata.json"))
-
-
-def _is_ours(machine: Machine, place: str) -> bool:
+def is_ours(machine: Machine, place: str) -> bool:
     """An environment that was made for gpuwhy: it holds gpuwhy and no framework."""
     above = posixpath.dirname(posixpath.dirname(place))
     prefix = place if is_environment(machine, place) else above
-    for folder in names(machine, f"{prefix}/lib", r"python\d"):
-        site = f"{prefix}/lib/{folder}/site-packages"
-        if names(machine, site, r"gpuwhy-.*\.dist-info$"):
-            return not names(machine, site, FRAMEWORK_FOLDERS)
-    return False
+    sites = [
+        f"{prefix}/lib/{one}/site-packages" for one in names(machine, f"{prefix}/lib", "python\\d")
+    ]
+    own = next((one for one in sites if names(machine, one, r"gpuwhy-.*\.dist-info$")), "")
+    return bool(own) and not names(machine, own, FRAMEWORK_FOLDERS)
 
 
 def is_environment(machine: Machine, folder: str) -> bool:
@@ -194,28 +178,30 @@ def _environment(machine: Machine, prefix: str, by: ChosenBy, path: str = "") ->
     kind: PythonKind = "venv" if isinstance(config, Known) else "conda"
     mark = "pyvenv.cfg" if kind == "venv" else "conda-meta"
     source = Source("file" if kind == "venv" else "folder", f"{prefix}/{mark}")
-    version = config_of(value_or(config, "")).get("version", "") or conda_version(machine, prefix)
-    names = (f"{prefix}/bin/python", f"{prefix}/bin/python3")
-    path = path or next((one for one in names if exists(machine, one)), "")
+    programs = (f"{prefix}/bin/python", f"{prefix}/bin/python3")
+    path = path or next((one for one in programs if exists(machine, one)), "")
     gone: Gone = ""
     if not path:
-        path = f"{prefix}/bin/python"
+        path = programs[0]
         gone = "dangling link" if isinstance(machine.link(path), Known) else "missing"
-    elif _not_executable(machine, path):
-        gone = "not executable"
-    version = _of_its_packages(machine, prefix, version)
+    else:  # files of another machine may have lost the right on the way
+        stat = value_or(machine.stat(path), None)
+        plain = stat is not None and stat.kind == "file" and stat.mode.startswith("-")
+        if plain and stat and "x" not in stat.mode and isinstance(machine.offline(), Absent):
+            gone = "not executable"
+    version = config_of(value_or(config, "")).get("version", "") or conda_version(machine, prefix)
+    own = f"{prefix}/lib/python{major_minor(version)}"
+    if not version or not names(machine, f"{own}/site-packages", FRAMEWORK_FOLDERS):
+        # the one with frameworks, where a Python was upgraded away; else the newest folder's
+        found = _releases(machine, prefix)
+        able = [o for o in found if names(machine, f"{o}/site-packages", FRAMEWORK_FOLDERS)]
+        newest = next(reversed(found.values()), "")
+        version = (found[able[-1]] if able else version) if version else newest
     if not version:
         said = f"neither {source.where} nor its lib folder names the Python version"
         return Unknown(f"{prefix}: {said}")
     where = machine_of(machine, path)
     return Known(Python(path, version, prefix, kind, by, where, gone), source)
-
-
-def _not_executable(machine: Machine, path: str) -> bool:
-    """Whether nobody may run it; files of another machine may have lost the right on the way."""
-    stat = value_or(machine.stat(path), None)
-    plain = stat is not None and stat.kind == "file" and stat.mode.startswith("-")
-    return bool(plain and stat and "x" not in stat.mode and isinstance(machine.offline(), Absent))
 
 
 def config_of(text: str) -> dict[str, str]:
@@ -239,20 +225,6 @@ def _releases(machine: Machine, prefix: str) -> dict[str, str]:
     return {f"{prefix}/lib/{one}": one.removeprefix("python").rstrip("t") for one in found}
 
 
-def _of_its_packages(machine: Machine, prefix: str, version: str) -> str:
-    """The release of the folder with frameworks, where that of its own Python holds none: the
-    Python was upgraded away. Where nothing states it, the newest folder's.
-    """
-    own = f"{prefix}/lib/python{major_minor(version)}"
-    if version and names(machine, f"{own}/site-packages", FRAMEWORK_FOLDERS):
-        return version
-    found = _releases(machine, prefix)
-    able = [one for one in found if names(machine, f"{one}/site-packages", FRAMEWORK_FOLDERS)]
-    if version:
-        return found[able[-1]] if able else version
-    return next(reversed(found.values()), "")
-
-
 def machine_of(machine: Machine, path: str) -> str:
     """The processor that an executable is for; the machine's own where it does not say."""
     elf, uname = value_or(machine.elf(path), None), value_or(machine.uname(), None)
@@ -266,46 +238,32 @@ def _executable(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
     """A Python outside an environment: by the folders that it lies in, and is not started."""
     said = value_or(machine.python_said(path), None)
     if said is not None:  # recordings of version 0, which asked it
-        return _as_it_said(machine, path, by, said)
+        executable, prefix = str(said.get("executable") or path), str(said.get("prefix", ""))
+        kind = _kind(machine, prefix, str(said.get("base_prefix", prefix)), executable)
+        where = machine_of(machine, executable) or str(said.get("machine", ""))
+        told = Python(path, str(said.get("version", "")), prefix, kind, by, where)
+        return Known(told, Source("call", path, "asked itself"))
     file = real(machine, path)
     if not any(re.match(_EXECUTABLE, one.rpartition("/")[2]) for one in (path, file)):
         return Unknown(f"{path} is not a Python by its name", "--python PATH", "not tried")
     prefix = posixpath.dirname(posixpath.dirname(file)) or "/"
     if file != path and is_environment(machine, prefix):
         return _environment(machine, prefix, by, path)
+    found = _releases(machine, prefix)
+    beside = [release for folder, release in found.items() if exists(machine, f"{folder}/os.py")]
     named = re.search(r"python(\d+\.\d+)t?(\.exe)?$", file)
-    version = named[1] if named else _release_beside(machine, prefix)
+    version = named[1] if named else beside[0] if len(beside) == 1 else ""
     if not version:
         why = f"{path}: neither its name nor its folder tells its version"
         return Unknown(why, "--python PATH")
-    kind, where = _kind(machine, prefix, prefix, file), machine_of(machine, file)
-    found = Python(path, _exact(machine, file, prefix, version), prefix, kind, by, where)
-    return Known(found, Source("file", file, "by its name and folder"))
-
-
-def _as_it_said(machine: Machine, path: str, by: ChosenBy, said: Mapping[str, Any]) -> Fact[Python]:
-    executable, prefix = str(said.get("executable") or path), str(said.get("prefix", ""))
-    kind = _kind(machine, prefix, str(said.get("base_prefix", prefix)), executable)
-    where = machine_of(machine, executable) or str(said.get("machine", ""))
-    found = Python(path, str(said.get("version", "")), prefix, kind, by, where)
-    return Known(found, Source("call", path, "asked itself"))
-
-
-def _exact(machine: Machine, file: str, prefix: str, version: str) -> str:
-    """With the third number, where a path or a header states it."""
-    stated = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", file)  # …/versions/3.11.7/bin
-    if stated:
-        return stated[1]
     header = f"{prefix}/include/python{version}/patchlevel.h"
     number = re.search(r'"(\d+\.\d+\.\d+)', "".join(lines(machine, header, "define PY_VERSION ")))
-    return number[1] if number and number[1].startswith(f"{version}.") else version
-
-
-def _release_beside(machine: Machine, prefix: str) -> str:
-    """The release whose standard library lies below a prefix, where that is one alone."""
-    found = _releases(machine, prefix)
-    own = [release for folder, release in found.items() if exists(machine, f"{folder}/os.py")]
-    return own[0] if len(own) == 1 else ""
+    stated = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", file)  # …/versions/3.11.7/bin
+    if stated or (number and number[1].startswith(f"{version}.")):
+        version = stated[1] if stated else number[1] if number else version
+    kind, where = _kind(machine, prefix, prefix, file), machine_of(machine, file)
+    whole = Python(path, version, prefix, kind, by, where)
+    return Known(whole, Source("file", file, "by its name and folder"))
 
 
 def _kind(machine: Machine, prefix: str, base: str, path: str) -> PythonKind:
@@ -317,31 +275,28 @@ def _kind(machine: Machine, prefix: str, base: str, path: str) -> PythonKind:
 
 
 def _behind_shim(machine: Machine, one: Choice, folder: str) -> Choice:
-    """The executable that a shim of pyenv starts, by pyenv's files; other paths as they are."""
+    """The executable that a shim of pyenv starts, by pyenv's files; other paths as they are.
+
+    What pyenv takes: PYENV_VERSION, else a .python-version, else the general one.
+    """
     root, shim, name = one.path.rpartition("/shims/")
     if not shim or isinstance(machine.python_said(one.path), Known):
         return one
-    for wanted in _pyenv_versions(machine, root, folder):
-        if wanted == "system":
+    said = (
+        text(machine, f"{above}/.python-version").split() for above in _parents(machine, folder)
+    )
+    chosen = environ(machine).get("PYENV_VERSION", "").split(":")
+    wanted = chosen if chosen[0] else next(filter(None, said), [])
+    for version in wanted or text(machine, f"{root}/version").split() or ["system"]:
+        if version == "system":
             path = environ(machine).get("PATH", "")
             found = (other for other in _on_path(machine, path) if "/shims/" not in other.path)
             return next(found, one)
-        listed = names(machine, f"{root}/versions", rf"{re.escape(wanted)}(\.\d+)*$")
-        listed.sort(key=lambda version: (version == wanted, numbers(version)), reverse=True)
-        for version in listed:
-            if exists(machine, f"{root}/versions/{version}/bin/{name}"):
-                return Choice(f"{root}/versions/{version}/bin/{name}", one.by)
+        listed = names(machine, f"{root}/versions", rf"{re.escape(version)}(\.\d+)*$")
+        for folder in sorted(listed, key=lambda o: (o == version, numbers(o)), reverse=True):
+            if exists(machine, f"{root}/versions/{folder}/bin/{name}"):
+                return Choice(f"{root}/versions/{folder}/bin/{name}", one.by)
     return one
-
-
-def _pyenv_versions(machine: Machine, root: str, folder: str) -> list[str]:
-    """What pyenv would take: PYENV_VERSION, else a .python-version, else the general one."""
-    if named := environ(machine).get("PYENV_VERSION"):
-        return named.split(":")
-    for above in _parents(machine, folder):
-        if said := text(machine, f"{above}/.python-version").split():
-            return said
-    return text(machine, f"{root}/version").split() or ["system"]
 
 
 # ------------------------------------------------------------ folders of packages
@@ -359,10 +314,13 @@ def sites(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Site, 
         from gpuwhy.look.environment import windows as windows_python
 
         return windows_python.sites(machine, one)
-    wanted = _folders(machine, one) + _as("PYTHONPATH", *_pythonpath(machine))
     release = major_minor(one.version)
-    added = (path for site in wanted for path in _added(machine, site.path, release))
-    wanted += _as("pth", *added)
+    wanted = _folders(machine, one) + _as("PYTHONPATH", *_pythonpath(machine))
+    for folder in [found for site in wanted for found, _ in pth_folders(machine, site.path)]:
+        if names(machine, folder, _FRAMEWORK_WHEELS):  # for this Python; others are source code
+            modules = names(machine, folder, FRAMEWORK_FOLDERS)
+            if all(made_for(machine, folder, module) in ("", release) for module in modules):
+                wanted += _as("pth", folder)
     kept: dict[str, Site] = {}
     for site in wanted:
         stat = machine.stat(site.path)
@@ -443,15 +401,6 @@ def on_the_path(machine: Machine, site: str, module: str) -> bool:
     """Whether PYTHONPATH, or a folder that a .pth file of a site names, holds a module."""
     places = [*_pythonpath(machine), *(folder for folder, _ in pth_folders(machine, site))]
     return any(names(machine, one, rf"{re.escape(module)}(\.py)?$") for one in places)
-
-
-def _added(machine: Machine, site: str, release: str) -> Iterator[str]:
-    """Those of them that hold wheels of the GPU stack for this Python; others are source code."""
-    for folder, _ in pth_folders(machine, site):
-        if names(machine, folder, _FRAMEWORK_WHEELS):
-            modules = names(machine, folder, FRAMEWORK_FOLDERS)
-            if all(made_for(machine, folder, one) in ("", release) for one in modules):
-                yield folder
 
 
 def made_for(machine: Machine, folder: str, module: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from gpuwhy.facts.fact import Known, value_or
 from gpuwhy.look.environment.python import FRAMEWORK_FOLDERS
-from gpuwhy.look.files import exists
+from gpuwhy.look.files import exists, names
 from gpuwhy.machine.machine import Machine
 
 _FIRST = ("/opt/conda", "/opt/venv", "/venv", "/app/.venv", "/opt/miniconda3")
@@ -35,9 +35,18 @@ _MOST = 40  # folders of one parent that are looked into
 def environments(machine: Machine) -> Iterator[str]:
     """Environments and executables in the order in which they are likely the one that is meant."""
     first = [one for one in _FIRST if _is_environment(machine, one)]
-    system, searched = list(_of_system(machine)), list(_everywhere(machine))
-    every = (*first, *searched, *system)
-    able = [one for one in every if holds_framework(machine, one)]
+    system, searched = [], []
+    for folder in ("/usr/local/bin", "/usr/bin"):
+        programs = names(machine, folder, r"python3(\.\d+)?$")
+        system += [f"{folder}/{name}" for name in sorted(programs, key=len)]
+    people = homes(machine)
+    for home in people:
+        for below in _OF_USERS:
+            searched += _in(machine, f"{home}/{below}")
+    programs = _folders(machine, "/", _PROGRAMS)
+    for parent in (*programs, "/usr/local", "/var/www", "/var/lib", *people):
+        searched += _below(machine, parent, 2)
+    able = [o for o in (*first, *searched, *system) if holds_framework(machine, o)]
     yield from dict.fromkeys((*able, *first, *system, *searched))
 
 
@@ -56,32 +65,16 @@ def holds_framework(machine: Machine, place: str) -> bool:
     if re.search(r"(?im)^include-system-site-packages\s*=\s*true", config):
         base = re.search(r"(?im)^home\s*=\s*(\S+?)(?:/bin)?/?\s*$", config)
         sites += _sites(machine, base[1] if base else "/usr")
-    return any(value_or(machine.list(site, FRAMEWORK_FOLDERS), ()) for site in sites)
+    return any(names(machine, site, FRAMEWORK_FOLDERS) for site in sites)
 
 
 def _sites(machine: Machine, prefix: str) -> Iterator[str]:
     system = ("/usr", "/usr/local")
     prefixes = (*system, *(f"{home}/.local" for home in homes(machine)))
     for one in prefixes if prefix in system else (prefix,):
-        for entry in value_or(machine.list(f"{one}/lib", r"python3[\d.]*t?$"), ()):
-            names = ("site-packages", "dist-packages")
-            yield from (f"{one}/lib/{entry.name}/{name}" for name in names)
-
-
-def _of_system(machine: Machine) -> Iterator[str]:
-    """The system's own executables."""
-    for folder in ("/usr/local/bin", "/usr/bin"):
-        names = [one.name for one in value_or(machine.list(folder, r"python3(\.\d+)?$"), ())]
-        yield from (f"{folder}/{name}" for name in sorted(names, key=len))
-
-
-def _everywhere(machine: Machine) -> Iterator[str]:
-    for home in homes(machine):
-        for below in _OF_USERS:
-            yield from _in(machine, f"{home}/{below}")
-    programs = _folders(machine, "/", _PROGRAMS)
-    for parent in (*programs, "/usr/local", "/var/www", "/var/lib", *homes(machine)):
-        yield from _below(machine, parent, 2)
+        for short in names(machine, f"{one}/lib", r"python3[\d.]*t?$"):
+            for name in ("site-packages", "dist-packages"):
+                yield f"{one}/lib/{short}/{name}"
 
 
 def _below(machine: Machine, folder: str, levels: int) -> Iterator[str]:
