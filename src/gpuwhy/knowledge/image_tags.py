@@ -76,15 +76,13 @@ def _cuda(tag: str) -> Tag | None:
             return Tag(text, _written(tag, version, left), source)
     parts = numbers(version)
     minor = ".".join(str(n) for n in parts[:2])
-    if (newest := table.newest_patch.get(minor)) is not None:
+    newest = table.newest_patch.get(minor)
+    if newest is not None and (len(parts) == 2 or parts[2:] > (newest,)):
         last = f"{minor}.{newest}"
-        text = ""
-        if len(parts) == 2:
-            text = f"nvidia/cuda names its tags of CUDA {minor} with three numbers"
-        elif len(parts) == 3 and parts[2] > newest:
+        text = f"nvidia/cuda names its tags of CUDA {minor} with three numbers"
+        if len(parts) > 2:
             text = f"CUDA {version} does not exist: {last} is the last {minor}"
-        if text:
-            return Tag(text, _written(tag, version, last), table.sources["releases"])
+        return Tag(text, _written(tag, version, last), table.sources["releases"])
     ubuntu, listed = re.search(r"ubuntu(\d\d\.\d\d)", tag), table.ubuntus.get(version)
     if ubuntu and listed and ubuntu[1] not in listed:
         text = f"nvidia/cuda has CUDA {version} for Ubuntu {' and '.join(listed)} alone"
