@@ -87,7 +87,8 @@ def _cuda(tag: str) -> Tag | None:
     if ubuntu and listed and ubuntu[1] not in listed:
         text = f"nvidia/cuda has CUDA {version} for Ubuntu {' and '.join(listed)} alone"
         return Tag(text, tag.replace(ubuntu[1], listed[-1]), table.sources["hub"])
-    if cudnn and (left := table.without_cudnn.get(version)):
+    if cudnn and version in table.without_cudnn:
+        left = table.without_cudnn[version]
         text = f"nvidia/cuda has no images of CUDA {version} with cuDNN"
         return Tag(text, _written(tag, version, left), table.sources["hub"])
     written = "cudnn9" if parts[:2] == (12, 3) else "cudnn" if parts >= (12, 4) else "cudnn8"

@@ -34,11 +34,11 @@ def raised(messages: list[Message], course: Course) -> list[Message]:
         return messages
     parts = [f"'{one.fields['part']}'" for one in more.values() if "part" in one.fields]
     kept = []
-    for one in messages:
-        less = one.family in ("python", "pairs", "packages") and one.line in more
-        repeats = one.family in ("python", "packages", "build")
-        if not less and not (repeats and any(part in one.text for part in parts)):
-            kept.append(one)
+    for message in messages:
+        less = message.family in ("python", "pairs", "packages") and message.line in more
+        repeats = message.family in ("python", "packages", "build")
+        if not less and not (repeats and any(part in message.text for part in parts)):
+            kept.append(message)
     known = {(one.line, one.family) for one in kept}
     new = [one for one in more.values() if (one.line, one.family) not in known]
     return sorted([*kept, *new], key=lambda one: one.line)
