@@ -32,7 +32,7 @@ from gpuwhy.loader.loads import loads
 from gpuwhy.look.look import Options, look, look_by_importing
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.recording import RecordingMachine
-from gpuwhy.signs.judged import findings
+from gpuwhy.signs.judged import judge
 
 ORDER = (Weight.PROOF, Weight.STRONG, Weight.WEAK)
 
@@ -238,7 +238,7 @@ def seen(env: Env, by_importing: bool) -> tuple[Facts, float]:
 
 def first(facts: Facts) -> Finding | None:
     """The finding that says most, of the environment: this machine may have no driver."""
-    found = [one for one in findings(facts) if one.weight is not Weight.AGAINST]
+    found = [one for one in judge(facts).findings if one.weight is not Weight.AGAINST]
     about = [one for one in found if not one.cause.startswith(("driver.", "device.absent"))]
     return min(about, key=lambda one: ORDER.index(one.weight), default=None)
 

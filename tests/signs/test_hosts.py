@@ -14,7 +14,7 @@ from gpuwhy.facts.finding import Effect, Weight
 from gpuwhy.loader.loads import loads
 from gpuwhy.look.look import Options, look
 from gpuwhy.machine.recording import Recording, recorded_machine
-from gpuwhy.signs.judged import findings
+from gpuwhy.signs.judged import judge
 
 from .fixtures import state_of
 
@@ -60,7 +60,7 @@ def facts_of(name: str) -> Facts:
 @pytest.mark.parametrize("name", NAMES)
 def test_host(name):
     expected, facts = described(name)["expect"], facts_of(name)
-    speaking = [one for one in findings(facts) if one.weight is not Weight.AGAINST]
+    speaking = [one for one in judge(facts).findings if one.weight is not Weight.AGAINST]
     loud = {one.cause for one in speaking if one.effect is not Effect.NOTED}
     shown = {cause for cause in loud if state_of(facts, cause) == "shown"}
     assert name in BY_PROBE or set(expected) <= shown, sorted(one.says for one in speaking)

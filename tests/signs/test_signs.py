@@ -8,7 +8,7 @@ import pytest
 from gpuwhy.facts.fact import Undetermined, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Effect, Finding, Weight
-from gpuwhy.signs.judged import ROWS, findings, judge
+from gpuwhy.signs.judged import ROWS, judge
 from gpuwhy.signs.case import Case
 
 from .fixtures import Fixture, facts_of, fixtures, state_of
@@ -32,7 +32,7 @@ def test_fixture(one: Fixture):
 
 
 def test_the_healthy_machine_shows_nothing():
-    found = [one for one in findings(facts_of({})) if one.weight is not Weight.AGAINST]
+    found = [one for one in judge(facts_of({})).findings if one.weight is not Weight.AGAINST]
     assert [one for one in found if one.effect is not Effect.NOTED] == []
 
 

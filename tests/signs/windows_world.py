@@ -16,7 +16,7 @@ from gpuwhy.facts.finding import Weight
 from gpuwhy.loader.loads import loads
 from gpuwhy.look.look import Options, look
 from gpuwhy.machine.machine import Machine, RegistryKey, Uname
-from gpuwhy.signs.judged import findings
+from gpuwhy.signs.judged import judge
 from tests.windows import trees
 
 WHEEL = Path(trees.__file__).parent / "wheel"
@@ -143,4 +143,4 @@ class World:
 
     def causes(self, facts: Facts) -> set[str]:
         """What the signs speak for."""
-        return {one.cause for one in findings(facts) if one.weight is not Weight.AGAINST}
+        return {one.cause for one in judge(facts).findings if one.weight is not Weight.AGAINST}

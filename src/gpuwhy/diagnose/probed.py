@@ -55,8 +55,7 @@ def _beaten(cause: str, subject: str, group: Sequence[Finding]) -> Iterator[Find
     seen = saw(f"the probe ran {what} on the GPU", _SOURCE)
     if cause in LATENT:
         yield from (replace(one, effect=Effect.SLOWS) for one in group)
-        text = "the probe ran {what} on the GPU; another operation may fail"
-        yield Finding(cause, Weight.WEAK, text, {"what": what}, (seen,), subject, Effect.SLOWS)
+        text = f"{seen.text}; another operation may fail"
+        yield Finding(cause, Weight.WEAK, text, {}, (seen,), subject, Effect.SLOWS)
     else:
-        text = "the probe ran {what} on the GPU"
-        yield Finding(cause, Weight.AGAINST, text, {"what": what}, (seen,), subject)
+        yield Finding(cause, Weight.AGAINST, seen.text, {}, (seen,), subject)

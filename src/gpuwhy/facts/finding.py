@@ -49,28 +49,14 @@ def know(text: str, source: Source) -> Evidence:
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A cause with its weight, a sentence as template and values, and the evidence."""
+    """A cause with its weight, a sentence, and the evidence."""
 
     cause: str  # "cudnn.missing"
     weight: Weight
-    template: str  # "{framework} opens {libraries}; none of them is installed"
-    values: dict[str, Value] = {}
+    says: str  # "TensorFlow 2.21.0 opens libcudnn.so.9; it is not on this machine"
+    values: dict[str, Value] = {}  # the names that remedies may ask for
     evidence: tuple[Evidence, ...] = ()
     subject: str = ""  # the framework or device it was judged for: "TensorFlow 2.21.0", "GPU 0"
     effect: Effect = Effect.STOPS
     matches_crash: bool = False  # it names what the ending names: the path, limit or variable
     with_gpu: bool = False  # nothing fails on this machine, which has no GPU; it would with one
-
-    @property
-    def says(self) -> str:
-        """The sentence, filled in."""
-        return self.template.format_map({name: _shown(v) for name, v in self.values.items()})
-
-
-def _shown(value: Value) -> str:
-    """A list as `a, b and c`; long ones end in `and 3 more`."""
-    if not isinstance(value, tuple):
-        return str(value)
-    if len(value) > 4:
-        return f"{', '.join(value[:3])} and {len(value) - 3} more"
-    return " and ".join([", ".join(value[:-1]), value[-1]]) if len(value) > 1 else "".join(value)

@@ -1,19 +1,17 @@
-"""What a sign looks at and how it says what it concludes."""
+"""What a sign looks at, and the rows in which signs stand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple, Union
-
-from msgspec.structs import replace
+from typing import Literal, NamedTuple, Union
 
 from gpuwhy.facts.devices import Gpu
-from gpuwhy.facts.fact import Source, value_or
+from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.finding import Effect, Evidence, Finding, Weight, know
+from gpuwhy.facts.finding import Finding
 from gpuwhy.facts.frameworks import Framework
+from gpuwhy.signs import say
 
 
 class Case(NamedTuple):
@@ -38,7 +36,7 @@ class Case(NamedTuple):
     @property
     def named(self) -> str:
         """TensorFlow 2.21.0."""
-        return f"{self.framework.title} {self.framework.version}"
+        return say.release(self.framework)
 
     @property
     def windows(self) -> bool:
@@ -70,66 +68,6 @@ def otherwise(cause: str, scope: Scope, text: str, *seen: str) -> Row:
     def sign(case: Case) -> Finding:
         for name in seen:
             attrgetter(name)(case.facts).need()
-        return against(text)
+        return say.against(text)
 
     return Row(cause, scope, sign, last=True)
-
-
-def said(weight: Weight, template: str, *evidence: Evidence, **values: Any) -> Finding:
-    """A finding; the judge fills in its cause, its subject, and {framework}."""
-    return Finding("", weight, template, values, evidence)
-
-
-proof = partial(said, Weight.PROOF)
-strong = partial(said, Weight.STRONG)
-weak = partial(said, Weight.WEAK)
-against = partial(said, Weight.AGAINST)
-
-
-def sure(certain: bool) -> Callable[..., Finding]:
-    """`proof` or `strong`."""
-    return proof if certain else strong
-
-
-def slows(finding: Finding) -> Finding:
-    """The same, of something that does not stop GPU work."""
-    return replace(finding, effect=Effect.SLOWS)
-
-
-def noted(finding: Finding) -> Finding:
-    """The same, of something that nothing which was tried fails by."""
-    return replace(finding, effect=Effect.NOTED)
-
-
-def prevents_start(finding: Finding) -> Finding:
-    """The same, of something by which the program ends before there is any question of a GPU."""
-    return replace(finding, effect=Effect.PREVENTS_START)
-
-
-def table(text: str, source: Any) -> Evidence:
-    """Evidence known in general: of a row of knowledge, whichever type its source still has."""
-    return know(text, Source("know", source.where, source.detail))
-
-
-def base_name(path: str) -> str:
-    """The last part of a path."""
-    return path.rpartition("/")[2]
-
-
-def and_more(names: Iterable[str], shown: int = 1) -> str:
-    """`a and 3 more`."""
-    listed = list(names)
-    more = len(listed) - shown
-    return ", ".join(listed[:shown]) + (f" and {more} more" if more > 0 else "")
-
-
-def release(one: Framework) -> str:
-    """TensorFlow 2.21.0."""
-    return f"{one.title} {one.version}"
-
-
-def size(count: int) -> str:
-    """4.1 GB."""
-    if count >= 1e9:
-        return f"{count / 1e9:.1f} GB"
-    return f"{count / 1e6:.0f} MB" if count >= 1e6 else f"{count} bytes"

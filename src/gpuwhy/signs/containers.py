@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from gpuwhy.facts.fact import Absent, Known, Source, source_of, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.finding import Evidence, Finding, know, saw
+from gpuwhy.facts.finding import Finding, know, saw
 from gpuwhy.facts.loads import DriverLibrary
 from gpuwhy.facts.system import Injected
 from gpuwhy.facts.version import at_least
-from gpuwhy.signs.case import Case, against, proof, rows, slows, strong
+from gpuwhy.signs import say
+from gpuwhy.signs.case import Case, rows
 from gpuwhy.signs.driver_library import saw_copy
 from gpuwhy.signs.expect import gpu_claimed, gpu_present, installed, offline
 
@@ -23,46 +24,41 @@ def not_given(case: Case) -> Finding | None:
     facts = case.facts
     where = facts.system.container.need()
     if not where:
-        return against("this is no container")
+        return say.against("this is no container")
     given = facts.system.injected.need()
     if given is None:
-        return against("nothing has to be passed into {container}", container=where)
+        return say.against(f"nothing has to be passed into {where}")
     if where == "image" and given.requested in ("void", "none") and given.libraries:
         text = (
-            "the image's config sets NVIDIA_VISIBLE_DEVICES={value}: where the NVIDIA runtime "
-            "decides (--runtime=nvidia, Compose, clusters) its containers get no GPU; only "
+            f"the image's config sets NVIDIA_VISIBLE_DEVICES={given.requested}: where the NVIDIA "
+            "runtime decides (--runtime=nvidia, Compose, clusters) its containers get no GPU; only "
             "`docker run --gpus` overrides it"
         )
         config = Source("env", "NVIDIA_VISIBLE_DEVICES", "image config")
-        seen = saw(f"NVIDIA_VISIBLE_DEVICES={given.requested}", config)
-        return slows(strong(text, seen, value=given.requested))
+        return say.slows(say.strong(text, saw(f"NVIDIA_VISIBLE_DEVICES={given.requested}", config)))
     return (_libraries if given.devices else _nodes)(facts, where, given)
 
 
 def _nodes(facts: Facts, where: str, given: Injected) -> Finding:
     """No node: certain when the host's GPU can be seen, likely when something asks for one."""
-    module, gpus = facts.driver.module_version, facts.devices.gpus
-    present = gpu_present(facts)
+    module, gpus, present = facts.driver.module_version, facts.devices.gpus, gpu_present(facts)
     if isinstance(gpus, Known) and gpus.value:
-        return against("{gpu} answers, so it was given", gpu=gpus.value[0].name)
-    values = {"container": where, "requested": given.requested}
-    lacks = "this container ({container}) has no GPU device node" + _asked(where, given)
+        return say.against(f"{gpus.value[0].name} answers, so it was given")
+    lacks = f"this container ({where}) has no GPU device node{_asked(where, given)}"
     empty = saw("no /dev/nvidia* and no /dev/dxg", facts.system.injected)
     if isinstance(module, Known):
-        text = f"the host's NVIDIA driver {{driver}} is loaded, but {lacks}"
-        seen = saw(f"NVRM version {module.value}", module)
-        return proof(text, seen, empty, driver=module.value, **values)
+        text = f"the host's NVIDIA driver {module.value} is loaded, but {lacks}"
+        return say.proof(text, saw(f"NVRM version {module.value}", module), empty)
     if isinstance(present, Known):
-        text = f"the host has {{gpu}}, but {lacks}"
-        return proof(text, saw(present.value, present), empty, gpu=present.value, **values)
+        text = f"the host has {present.value}, but {lacks}"
+        return say.proof(text, saw(present.value, present), empty)
     if given.requested not in _NOTHING:
-        return strong(lacks, empty, **values)
+        return say.strong(lacks, empty)
     if isinstance(present, Absent):
-        return against("the host has no NVIDIA GPU to give")
+        return say.against("the host has no NVIDIA GPU to give")
     claim = gpu_claimed(facts)
     if isinstance(claim, Known):
-        text = f"{{claim}}, but {lacks}"
-        return strong(text, saw(claim.value, claim), empty, claim=claim.value, **values)
+        return say.strong(f"{claim.value}, but {lacks}", saw(claim.value, claim), empty)
     return present.need()
 
 
@@ -72,37 +68,35 @@ def _asked(where: str, given: Injected) -> str:
         return ": its pod was given no nvidia.com/gpu"
     if where == "singularity":
         return "" if given.libraries else " and no library of the driver, which --nv brings"
+    wish = f"NVIDIA_VISIBLE_DEVICES={given.requested} asks for"
     if given.requested in ("void", "none"):
-        return ": NVIDIA_VISIBLE_DEVICES={requested} asks for none"
-    wish = "NVIDIA_VISIBLE_DEVICES={requested} asks for GPUs" if given.requested else ""
+        return f": {wish} none"
     brought = "libcuda was passed in" if given.libraries else ""
-    both = " and ".join(filter(None, (brought, wish)))
+    both = " and ".join(filter(None, (brought, f"{wish} GPUs" if given.requested else "")))
     return f", although {both}" if both else ""
 
 
 def _libraries(facts: Facts, where: str, given: Injected) -> Finding:
     """Nodes without libcuda: the runtime was told to leave it out, or others made the nodes."""
-    image, copies = where == "image", facts.loads.libcuda
-    values = {"container": where, "capabilities": given.capabilities}
-    if lacking := _management(facts, values):
+    image, copies, allowed = where == "image", facts.loads.libcuda, given.capabilities
+    if lacking := _management(facts, where, allowed):
         return lacking
     if given.libraries:
-        return against("{container} gets device nodes and libcuda", **values)
+        return say.against(f"{where} gets device nodes and libcuda")
     found = copies.need() or ()
-    usable = next((one for one in found if one.kind != "stub" and one.on_path), None)
-    if usable and not image:
-        return against("{container} has device nodes and libcuda", **values)
+    if not image and any(one.kind != "stub" and one.on_path for one in found):
+        return say.against(f"{where} has device nodes and libcuda")
     nodes = saw("the container has GPU device nodes", facts.system.injected)
     seen = (nodes, saw("the loader finds no libcuda.so.1", copies))
-    if given.capabilities and {"compute", "all"}.isdisjoint(given.capabilities.split(",")):
-        who = "its containers get no" if image else "{container} was not given"
-        text = f"NVIDIA_DRIVER_CAPABILITIES={{capabilities}} lacks compute, so {who} libcuda.so.1"
-        return proof(text, *seen, **values)
-    text = "{container} has GPU device nodes, but the NVIDIA runtime did not pass libcuda.so.1 in"
-    return strong(text, *seen, **values)
+    if allowed and {"compute", "all"}.isdisjoint(allowed.split(",")):
+        who = "its containers get no" if image else f"{where} was not given"
+        text = f"NVIDIA_DRIVER_CAPABILITIES={allowed} lacks compute, so {who} libcuda.so.1"
+        return say.proof(text, *seen)
+    text = f"{where} has GPU device nodes, but the NVIDIA runtime did not pass libcuda.so.1 in"
+    return say.strong(text, *seen)
 
 
-def _management(facts: Facts, values: dict[str, str]) -> Finding | None:
+def _management(facts: Facts, where: str, allowed: str) -> Finding | None:
     """TensorFlow since 2.21 opens the management library first, and lists no GPU without it."""
     built = [one for one in installed(facts) if one.name == "tensorflow"]
     built = [one for one in built if value_or(one.gpu_build, False)]
@@ -110,14 +104,12 @@ def _management(facts: Facts, values: dict[str, str]) -> Finding | None:
     copies = facts.loads.libnvml
     if not wants or not isinstance(copies, Known) or any(one.on_path for one in copies.value):
         return None
-    stated = " (NVIDIA_DRIVER_CAPABILITIES={capabilities} lacks utility)"
-    return strong(
-        f"{{container}} was not given libnvidia-ml.so.1{stated if values['capabilities'] else ''}, "
-        "without which TensorFlow {version} lists no GPU",
+    stated = f" (NVIDIA_DRIVER_CAPABILITIES={allowed} lacks utility)" if allowed else ""
+    return say.strong(
+        f"{where} was not given libnvidia-ml.so.1{stated}, without which TensorFlow {wants[0]} "
+        "lists no GPU",
         saw("the loader finds no libnvidia-ml.so.1", copies),
         know("TensorFlow 2.21.0 lists no GPU and prints nothing without it; 2.20 works", _SEEN_TF),
-        version=wants[0],
-        **values,
     )
 
 
@@ -139,36 +131,28 @@ def way_to_windows(case: Case) -> Finding | None:
     facts, system = case.facts, case.facts.system
     version = system.wsl.need()
     if not version:
-        return against("this is not WSL")
-    if offline(facts):
-        return _exported(facts)
+        return say.against("this is not WSL")
+    if offline(facts):  # a Linux driver among the files is wrong wherever they run
+        copies = facts.loads.libcuda.need() or ()
+        first = next((one for one in copies if one.on_path), None)
+        wrong = first.kind == "driver" if first else any(one.kind == "wsl" for one in copies)
+        return _library(facts, copies) if wrong else None
     if container := system.container.need():
         return _toolkit(facts, container)
     copies = facts.loads.libcuda.need() or ()
     facts.environment.packages.need()  # what was not looked at may be what asks for the GPU
     if not isinstance(gpu_claimed(facts), Known):
-        return against("nothing here asks for a GPU")
+        return say.against("nothing here asks for a GPU")
     if version == 1:
         text = "this is WSL 1, which has no way to the GPU; WSL 2 has one"
-        return proof(text, saw("a WSL 1 kernel", system.wsl))
+        return say.proof(text, saw("a WSL 1 kernel", system.wsl))
     if not system.wsl_device.need():
-        return proof(
+        text = (
             "/dev/dxg, WSL 2's way to the GPU, is missing: Windows, its driver or the WSL kernel "
-            "is too old",
-            saw("no /dev/dxg", system.wsl_device),
+            "is too old"
         )
+        return say.proof(text, saw("no /dev/dxg", system.wsl_device))
     return _library(facts, copies)
-
-
-def _exported(facts: Facts) -> Finding | None:
-    """Files of a WSL distribution: a Linux driver among them is wrong wherever it runs."""
-    copies = facts.loads.libcuda.need() or ()
-    first = next((one for one in copies if one.on_path), None)
-    if first and first.kind == "driver":
-        return _library(facts, (first,))
-    if first is None and any(one.kind == "wsl" for one in copies):
-        return _library(facts, copies)
-    return None
 
 
 def _toolkit(facts: Facts, container: str) -> Finding:
@@ -176,20 +160,17 @@ def _toolkit(facts: Facts, container: str) -> Finding:
     system, driver = facts.system, facts.driver
     given = system.injected.need()
     if given is None or not given.lacking or not given.libraries:
-        text = "inside {container} it matters what the container was given"
-        return against(text, container=container)
-    cuda = driver.driver_cuda.need() or "0"
-    values = {"container": container, "library": given.lacking[0], "cuda": cuda}
+        return say.against(f"inside {container} it matters what the container was given")
+    cuda, library = driver.driver_cuda.need() or "0", given.lacking[0]
     if not at_least(cuda, _NEEDS_HELPER):
-        return against("a driver of CUDA {cuda} works without {library}", **values)
-    return strong(
-        "this container ({container}) has libcuda of Windows' driver {driver} (CUDA {cuda}), but "
-        "not {library}: the NVIDIA Container Toolkit is older than the driver, and cuInit fails "
-        "with 500",
-        saw(f"no {given.lacking[0]}", system.injected),
+        return say.against(f"a driver of CUDA {cuda} works without {library}")
+    return say.strong(
+        f"this container ({container}) has libcuda of Windows' driver "
+        f"{value_or(driver.windows_version, '')} (CUDA {cuda}), but not {library}: the NVIDIA "
+        "Container Toolkit is older than the driver, and cuInit fails with 500",
+        saw(f"no {library}", system.injected),
         know("since CUDA 13.0 Windows' libcuda calls it; the toolkit passes what it knows", _STORE),
-        driver=value_or(driver.windows_version, ""),
-        **values,
+        library=library,
     )
 
 
@@ -199,30 +180,27 @@ def _library(facts: Facts, copies: tuple[DriverLibrary, ...]) -> Finding:
     first = next((one for one in copies if one.on_path), None)
     windows = next((one for one in copies if one.kind == "wsl"), None)
     if first and first.kind == "driver":
-        later = f"; the one of Windows in {_FOLDER} comes later" if windows else ""
-        return proof(
-            "libcuda {version} at {path} belongs to a Linux driver, which does not work under WSL"
-            f"{later}",
+        packages = [
+            one.name
+            for one in value_or(facts.driver.packages, ())
+            if one.name.startswith(_DRIVER_PACKAGES) and one.status != "config-files"
+        ]
+        names, version = f"installed: {', '.join(packages[:3])}", value_or(first.version, "")
+        return say.proof(
+            f"libcuda {version} at {first.path} belongs to a Linux driver, "
+            "which does not work under WSL",
             saw_copy(first, source_of(first.version)),
-            *_linux_packages(facts),
+            *((saw(names, facts.driver.packages),) if packages else ()),
             path=first.path,
-            version=value_or(first.version, ""),
+            version=version,
         )
     if windows is None:
         text = f"{_FOLDER} has no libcuda.so.1: Windows has no NVIDIA driver, or one without WSL"
-        return strong(text, saw("no libcuda.so.1 of Windows", seen))
+        return say.strong(text, saw("no libcuda.so.1 of Windows", seen))
     if first is None:
         text = f"libcuda.so.1 is in {_FOLDER}, but the loader does not look there"
-        return proof(text, saw_copy(windows, seen))
-    return against("libcuda comes from {path}", path=first.path)
-
-
-def _linux_packages(facts: Facts) -> tuple[Evidence, ...]:
-    """The Linux driver's packages that somebody installed inside WSL."""
-    every = value_or(facts.driver.packages, ())
-    found = [one for one in every if one.name.startswith(_DRIVER_PACKAGES)]
-    names = [one.name for one in found if one.status != "config-files"]
-    return (saw(f"installed: {', '.join(names[:3])}", facts.driver.packages),) if names else ()
+        return say.proof(text, saw_copy(windows, seen))
+    return say.against(f"libcuda comes from {first.path}")
 
 
 SIGNS = (

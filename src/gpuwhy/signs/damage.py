@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
 
 from msgspec.structs import replace
 
 from gpuwhy.facts.fact import Known, Source, Undetermined, Unknown, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.finding import Evidence, Finding, saw
+from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.installs import MISFITS, Damage, DamageKind, Part
 from gpuwhy.facts.libraries import Flaw, LibraryCopy
 from gpuwhy.knowledge.libraries import opened_later
-from gpuwhy.signs import case as of
+from gpuwhy.signs import say
 from gpuwhy.signs.builds import for_other_python
-from gpuwhy.signs.case import (
-    Case,
-    Row,
-    base_name,
-    noted,
-    prevents_start,
-    proof,
-    rows,
-    slows,
-    strong,
-)
+from gpuwhy.signs.case import Case, Row, rows
 from gpuwhy.signs.expect import installed, offline
 from gpuwhy.signs.needed import copies_of, flawed
 
@@ -48,47 +38,36 @@ _BROKEN = (Flaw.EMPTY, Flaw.FOREIGN, Flaw.TRUNCATED)
 
 
 def not_as_installed(case: Case) -> Finding | None:
-    """Files that differ from the list their package came with."""
-    found = _damage(case.facts)
-    if not found:
-        return None
-    first = found[0]
-    stripped = all(one.smaller and not _other_release(case.facts, one) for one in found)
-    say = proof if any(map(_is_certain, found)) else of.weak if stripped else strong
-    different = first.size >= 0 and first.recorded_size >= 0 and first.size != first.recorded_size
-    finding = say(
-        _said(first, different) + (", and {more} more" if len(found) > 1 else ""),
-        *_saw(found),
-        owner=str(first.owner),
-        file=first.path.rpartition("-packages/")[2],
-        name=base_name(first.path),
-        actual=f"{first.size} bytes; {first.recorded_size} expected" if different else first.actual,
-        expected=first.expected,
-        kind=first.kind.value,
-        more=len(found) - 1,
-    )
-    return finding if any(one.stack for one in found) else noted(finding)
-
-
-def _saw(found: list[Damage]) -> list[Evidence]:
-    return [saw(f"{one.kind.value}, of {one.owner}", Source("file", one.path)) for one in found[:3]]
-
-
-def _damage(facts: Facts) -> list[Damage]:
-    """What counts, the certain kinds first.
+    """Files that differ from the list their package came with.
 
     Not what another package wrote over, which is a conflict; not libraries that were stripped, as
     images are made smaller.
     """
-    every = facts.installs.damage.need() or ()
-    found = [one for one in every if one.kind not in _ELSEWHERE]
+    facts = case.facts
+    found = [one for one in facts.installs.damage.need() or () if one.kind not in _ELSEWHERE]
     stripped = Counter(one.owner for one in found if one.smaller)
     found = [one for one in found if not (one.smaller and stripped[one.owner] >= _MANY)]
     if any(one.kind in _OVERWRITTEN for one in found):
         conflicts = facts.installs.conflicts.need() or ()
         shared = {owner.name for conflict in conflicts for owner in conflict.owners}
         found = [o for o in found if o.kind not in _OVERWRITTEN or o.owner.name not in shared]
-    return sorted(found, key=lambda one: (not one.stack, not _is_certain(one)))
+    if not found:
+        return None
+    found.sort(key=lambda one: (not one.stack, not _is_certain(one)))
+    smaller = all(one.smaller and not _other_release(facts, one) for one in found)
+    weigh = say.weak if smaller else say.strong
+    weigh = say.proof if any(map(_is_certain, found)) else weigh
+    finding = _of_files(weigh, _said(found[0]), found, "")
+    return finding if any(one.stack for one in found) else say.noted(finding)
+
+
+def _of_files(
+    weigh: Callable[..., Finding], text: str, found: Sequence[Damage], likewise: str = " likewise"
+) -> Finding:
+    """A finding about the first of some files."""
+    seen = [saw(f"{one.kind.value}, of {one.owner}", Source("file", one.path)) for one in found[:3]]
+    more = f", and {len(found) - 1} more{likewise}" if len(found) > 1 else ""
+    return weigh(text + more, *seen, owner=str(found[0].owner))
 
 
 def _is_certain(one: Damage) -> bool:
@@ -103,58 +82,51 @@ def _other_release(facts: Facts, one: Damage) -> bool:
     return any(version and not one.owner.version.startswith(version) for version in stated)
 
 
-def _said(one: Damage, different: bool) -> str:
+def _said(one: Damage) -> str:
     """What is wrong with a file, or with the package that it stands for."""
+    owner, kind, file = one.owner, one.kind.value, one.path.rpartition("-packages/")[2]
     if one.kind in MISFITS:
-        return "{owner} is built for {actual}, and this environment is one for {expected}"
+        return f"{owner} is built for {one.actual}, and this environment is one for {one.expected}"
     if one.kind is DamageKind.OTHER_RELEASE:
-        return "the files of {owner} are those of release {actual}: they were written over it"
+        return f"the files of {owner} are those of release {one.actual}: they were written over it"
+    detail = f" ({one.actual})" if one.actual else ""
     if one.part not in (Part.LIBRARY, Part.FIRST_MODULE):
         if one.kind is DamageKind.NOT_COMPILING:
-            return "{file} of {owner} {kind}" + (" ({actual})" if one.actual else "")
-        return "{file} of {owner} is {kind}"
+            return f"{file} of {owner} {kind}{detail}"
+        return f"{file} of {owner} is {kind}"
+    name = say.base_name(one.path)
     if one.kind is DamageKind.MISSING:
-        return "{name} of {owner} is missing"
-    detail = " ({actual})" if one.actual or different else ""
-    return f"{{name}} of {{owner}} is damaged: {{kind}}{detail}"
+        return f"{name} of {owner} is missing"
+    if one.size >= 0 and one.recorded_size >= 0 and one.size != one.recorded_size:
+        detail = f" ({one.size} bytes; {one.recorded_size} expected)"
+    return f"{name} of {owner} is damaged: {kind}{detail}"
 
 
-def _note(text: str, found: list[Damage]) -> Finding | None:
-    """Something that is worth a note about the first of some files."""
-    if not found:
-        return None
-    more = ", and {more} more likewise" if len(found) > 1 else ""
-    first = found[0]
-    values: dict[str, Any] = {
-        "owner": str(first.owner),
-        "package": first.owner.name,
-        "file": first.path.rpartition("-packages/")[2],
-        "folder": first.expected,
-        "actual": first.actual,
-        "more": len(found) - 1,
-    }
-    return of.weak(text + more, *_saw(found), **values)
+def _of_kinds(case: Case, *kinds: DamageKind) -> list[Damage]:
+    every = case.facts.installs.damage.need() or ()
+    return [one for one in every if one.kind in kinds]
 
 
 def changed_since(case: Case) -> Finding | None:
     """Files that are not what was installed, and that can be read."""
-    every = case.facts.installs.damage.need() or ()
-    edited = [one for one in every if one.kind is DamageKind.EDITED]
-    finding = _note("{file} of {owner} is not what was installed", edited)
-    return noted(finding) if finding else None
+    found = _of_kinds(case, DamageKind.EDITED)
+    if not found:
+        return None
+    file = found[0].path.rpartition("-packages/")[2]
+    text = f"{file} of {found[0].owner} is not what was installed"
+    return say.noted(_of_files(say.weak, text, found))
 
 
 def two_metadata_folders(case: Case) -> Finding | None:
     """Installers and version checks may read the wrong one."""
-    every = case.facts.installs.damage.need() or ()
-    found = [one for one in every if one.kind in _TWICE]
-    text = "{package} has two metadata folders, {actual} and {folder}; its files are the latter's"
-    finding = _note(text, found)
-    if finding is None:
+    found = _of_kinds(case, *_TWICE)
+    if not found:
         return None
-    if any(one.kind is DamageKind.SECOND_METADATA for one in found):
-        finding = strong(finding.template, *finding.evidence, **finding.values)
-    return slows(finding) if any(one.stack for one in found) else noted(finding)
+    first, both = found[0], f"{found[0].actual} and {found[0].expected}"
+    text = f"{first.owner.name} has two metadata folders, {both}; its files are the latter's"
+    second = any(one.kind is DamageKind.SECOND_METADATA for one in found)
+    finding = _of_files(say.strong if second else say.weak, text, found)
+    return say.slows(finding) if any(one.stack for one in found) else say.noted(finding)
 
 
 def no_interpreter(case: Case) -> Finding | None:
@@ -163,9 +135,9 @@ def no_interpreter(case: Case) -> Finding | None:
     python = value_or(fact, None)
     if python is None or not python.gone or not (offline(case.facts) or case.windows):
         return None  # on a running machine it is no GPU problem
-    text = "the environment {prefix} has no Python any more: {path} is {gone}"
-    seen = saw(f"{python.path}: {python.gone}", fact)
-    return proof(text, seen, prefix=python.prefix, path=python.path, gone=python.gone)
+    seen = f"{python.path}: {python.gone}"
+    text = f"the environment {python.prefix} has no Python any more: {python.path} is {python.gone}"
+    return say.proof(text, saw(seen, fact), path=python.path)
 
 
 def for_another_python(case: Case) -> Finding | None:
@@ -176,13 +148,13 @@ def for_another_python(case: Case) -> Finding | None:
 
 def start_file_blocks(case: Case) -> Finding | None:
     """A file that Python runs at every start makes a framework's module impossible to import."""
-    names = {name for one in installed(case.facts) for name in (base_name(one.path), one.name)}
+    names = {name for one in installed(case.facts) for name in (say.base_name(one.path), one.name)}
     for one in value_or(case.facts.installs.start_files, ()):
         blocked = next((name for name in one.blocks if name.partition(".")[0] in names), "")
         if blocked:
-            text = "{file} runs before every program of this environment and blocks {module}"
+            text = f"{one.path} runs before every program of this environment and blocks {blocked}"
             seen = saw(f"blocks {blocked}", Source("file", one.path))
-            return prevents_start(proof(text, seen, file=one.path, module=blocked))
+            return say.prevents_start(say.proof(text, seen))
     return None
 
 
@@ -202,14 +174,14 @@ def stops_the_search(case: Case) -> Finding | None:
             why = flaws.get(file, need.path.reason)
             found.setdefault(file, (need.framework, need.name, why))
     for framework, one in missing:
-        if opened_later(base_name(one.name)):
-            found.setdefault(one.refused, (framework, base_name(one.name), one.flaw.value))
+        if opened_later(say.base_name(one.name)):
+            found.setdefault(one.refused, (framework, say.base_name(one.name), one.flaw.value))
     if not found:
         return None
     seen = [saw(f"{name}: {why}", Source("file", file)) for file, (_, name, why) in found.items()]
     file, (framework, library, why) = next(iter(found.items()))
-    text = "{framework} opens {library}, and the file it gets is broken: {file} ({why})"
-    return proof(text, *seen[:3], framework=framework, library=library, file=file, why=why)
+    text = f"{framework} opens {library}, and the file it gets is broken: {file} ({why})"
+    return say.proof(text, *seen[:3], framework=framework, library=library)
 
 
 def loads_a_broken_copy(case: Case) -> Finding | None:
@@ -221,7 +193,31 @@ def loads_a_broken_copy(case: Case) -> Finding | None:
         taken |= {one.path for one in tree.libraries if opened_later(one.name)}
     found = [one for one in facts.libraries.copies.need() or () if one.paths & taken]
     found = [one for one in found if flawed(one)]
-    return _of_copies("{library} is what is loaded, and the file is {state}", found)
+    return _of_copies("{} is what is loaded, and the file is", found)
+
+
+def passed_over(case: Case) -> Finding | None:
+    """A wheel's library that the loader skips: for another machine, or unreadable."""
+    wanted = {need.name for need in value_or(case.facts.loads.needs, ())}
+    mine = [one for one in copies_of(case.facts) if one.where == "wheel" and one.name in wanted]
+    found = [one for one in mine if _flaw(one) in (Flaw.MACHINE, Flaw.UNREADABLE)]
+    return _of_copies("the loader skips {}:", found)
+
+
+def _of_copies(text: str, found: list[LibraryCopy]) -> Finding | None:
+    if not found:
+        return None
+    seen = []
+    for one in found[:3]:
+        owner = f", from {one.owner.value}" if isinstance(one.owner, Known) else ""
+        seen.append(saw(f"{_flaw(one).value}{owner}", Source("file", one.path)))
+    first = found[0]
+    text = f"{text.format(first.name)} {_flaw(first).value}"
+    return say.proof(text, *seen, library=first.name)
+
+
+def _flaw(copy: LibraryCopy) -> Flaw:
+    return value_or(copy.health, Flaw.NONE)
 
 
 def first_but_broken(case: Case) -> Finding | None:
@@ -238,35 +234,10 @@ def first_but_broken(case: Case) -> Finding | None:
     found = [one for one in found if said.isdisjoint(one.paths)]
     if not found:
         return None
-    one = found[0]
-    text = "{path} is damaged ({state}): a program that opens {library} gets this file and fails"
+    one, who = found[0], f"a program that opens {found[0].name} gets this file and fails"
     seen = [saw(_flaw(one).value, Source("file", one.path)) for one in found[:3]]
-    made = strong(text, *seen, path=one.path, library=one.name, state=_flaw(one).value)
-    return replace(slows(made), subject="cuDNN" if one.family == "cudnn" else "CUDA")
-
-
-def passed_over(case: Case) -> Finding | None:
-    """A wheel's library that the loader skips: for another machine, or unreadable."""
-    wanted = {need.name for need in value_or(case.facts.loads.needs, ())}
-    mine = [one for one in copies_of(case.facts) if one.where == "wheel" and one.name in wanted]
-    found = [one for one in mine if _flaw(one) in (Flaw.MACHINE, Flaw.UNREADABLE)]
-    return _of_copies("the loader skips {library}: {state}", found)
-
-
-def _of_copies(text: str, found: list[LibraryCopy]) -> Finding | None:
-    states = [
-        _flaw(one).value + (f", from {one.owner.value}" if isinstance(one.owner, Known) else "")
-        for one in found
-    ]
-    pairs = list(zip(states, found, strict=True))[:3]
-    seen = [saw(state, Source("file", one.path)) for state, one in pairs]
-    if not found:
-        return None
-    return proof(text, *seen, library=found[0].name, state=_flaw(found[0]).value)
-
-
-def _flaw(copy: LibraryCopy) -> Flaw:
-    return value_or(copy.health, Flaw.NONE)
+    made = say.strong(f"{one.path} is damaged ({_flaw(one).value}): {who}", *seen, path=one.path)
+    return replace(say.slows(made), subject="cuDNN" if one.family == "cudnn" else "CUDA")
 
 
 def driver_library(case: Case) -> Finding | None:
@@ -275,16 +246,15 @@ def driver_library(case: Case) -> Finding | None:
         for one in value_or(copies, ())[:1]:
             if one.kind == "driver" and one.on_path and one.broken:
                 flaw = value_or(one.health, Flaw.NONE).value
-                text = (
-                    "the driver's {library} is what programs get, and the file is damaged: {flaw}"
-                )
-                return proof(text, saw(flaw, one.health), library=one.name, flaw=flaw)
+                gets = f"the driver's {one.name} is what programs get"
+                text = f"{gets}, and the file is damaged: {flaw}"
+                return say.proof(text, saw(flaw, one.health), library=one.name, flaw=flaw)
     return None
 
 
 def all_whole(case: Case) -> Finding | None:
     """What rules it out."""
-    whole = of.against("every installed GPU library that was looked at is whole")
+    whole = say.against("every installed GPU library that was looked at is whole")
     return None if case.facts.installs.start.need() else whole
 
 

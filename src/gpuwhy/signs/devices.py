@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from gpuwhy.facts.devices import BadEntry, Ecc, GpuProcess
 from gpuwhy.facts.fact import Absent, Known, Source, Unknown, value_or
-from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.finding import Evidence, Finding, saw
+from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.system import KernelLine
-from gpuwhy.facts.variables import Variable
 from gpuwhy.knowledge.codes import xid_row
-from gpuwhy.signs.case import (
-    Case,
-    against,
-    and_more,
-    otherwise,
-    proof,
-    rows,
-    slows,
-    strong,
-    sure,
-    table,
-    weak,
-)
+from gpuwhy.signs import say
+from gpuwhy.signs.case import Case, otherwise, rows
 from gpuwhy.signs.expect import gpu_present, installed, offline, on_other_gpu
 
 GIB = 1 << 30
@@ -41,11 +28,11 @@ def lost(case: Case) -> Finding | None:
     shown = gone or errors
     if not shown:
         return None
-    answers = tuple(
+    answers = [
         f"GPU {gpu.index} ({gpu.pci or 'address unknown'}) answers {error}" for gpu, error in shown
-    )
+    ]
     seen = (saw(error, gpu.error) for gpu, error in shown)
-    return (proof if gone else weak)("{answers}", *seen, answers=answers)
+    return (say.proof if gone else say.weak)(say.listed(answers), *seen)
 
 
 def memory_errors(case: Case) -> Finding | None:
@@ -55,10 +42,10 @@ def memory_errors(case: Case) -> Finding | None:
     bad = [(gpu, ecc) for gpu, ecc in pairs if _fault_of(ecc)]
     if not bad:
         return None
-    say = strong if any(ecc.uncorrected for _, ecc in bad) else weak
-    say = proof if any(ecc.remap_failed for _, ecc in bad) else say
-    faults = tuple(f"GPU {gpu.index}: {_fault_of(ecc)}" for gpu, ecc in bad)
-    return say("{faults}", *(saw(_fault_of(ecc), gpu.ecc) for gpu, ecc in bad), faults=faults)
+    weigh = say.strong if any(ecc.uncorrected for _, ecc in bad) else say.weak
+    weigh = say.proof if any(ecc.remap_failed for _, ecc in bad) else weigh
+    faults = [f"GPU {gpu.index}: {_fault_of(ecc)}" for gpu, ecc in bad]
+    return weigh(say.listed(faults), *(saw(_fault_of(ecc), gpu.ecc) for gpu, ecc in bad))
 
 
 def _fault_of(ecc: Ecc) -> str:
@@ -77,26 +64,22 @@ def xid(case: Case) -> Finding | None:
         return None
     worst = faults[-1]
     row = xid_row(worst.xid or _FELL_OFF)
-    what = "Xid {xid}" if worst.xid else "an NVRM line"
-    where = " from the GPU at {pci}" if worst.pci else ""
+    what = f"Xid {worst.xid}" if worst.xid else "an NVRM line"
+    where = f" from the GPU at {worst.pci}" if worst.pci else ""
     age = value_or(facts.system.uptime, -1.0) - worst.seconds
+    ago = f"{age / 60:.0f} minutes ago" if age < 7200 else f"{age / 3600:.0f} hours ago"
+    meaning = row.text if row else worst.text
     recovered = worst.xid is not None and row is not None and row.recovered
-    return (weak if recovered or age > _DAY else strong)(
-        f"the kernel log has {what}{where}{', {ago} ago' if age >= 0 else ''}: {{meaning}}",
+    return (say.weak if recovered or age > _DAY else say.strong)(
+        f"the kernel log has {what}{where}{f', {ago}' if age >= 0 else ''}: {meaning}",
         saw(worst.text, log),
-        *((table(f"Xid {row.number}: {row.text}", row.source),) if row else ()),
-        xid=worst.xid or 0,
-        pci=worst.pci,
-        ago=f"{age / 60:.0f} minutes" if age < 7200 else f"{age / 3600:.0f} hours",
-        meaning=row.text if row else worst.text,
+        *((say.table(f"Xid {row.number}: {row.text}", row.source),) if row else ()),
     )
 
 
 def _is_fault(line: KernelLine) -> bool:
-    if line.event == "fell off the bus" or line.xid is None:
-        return line.event == "fell off the bus"
-    row = xid_row(line.xid)
-    return row is not None and row.hardware
+    row = xid_row(line.xid) if line.xid is not None else None
+    return line.event == "fell off the bus" or bool(row and row.hardware)
 
 
 def no_fault(case: Case) -> Finding | None:
@@ -104,14 +87,13 @@ def no_fault(case: Case) -> Finding | None:
     facts = case.facts
     present, log = gpu_present(facts), facts.system.kernel_log
     if isinstance(present, Absent) and not any(_is_fault(one) for one in value_or(log, ())):
-        return against("there is no NVIDIA GPU")
+        return say.against("there is no NVIDIA GPU")
     gpus = facts.devices.gpus.need() or ()
     hot = any(reason in _HOT for gpu in gpus for reason in value_or(gpu.throttle, ()))
     if hot or any(sign(case) for sign in (xid, lost, memory_errors)):
         return None
-    return against(
-        "every GPU answers, without uncorrected memory errors and without a hardware Xid"
-    )
+    well = "every GPU answers, without uncorrected memory errors and without a hardware Xid"
+    return say.against(well)
 
 
 # ---------------------------------------------------------------- device.busy
@@ -126,15 +108,15 @@ def compute_mode(case: Case) -> Finding | None:
     mode = gpu.compute_mode.need()
     seen = saw(str(mode), gpu.compute_mode)
     if mode == "prohibited":
-        return proof("the compute mode is prohibited: no program may use this GPU", seen)
+        return say.proof("the compute mode is prohibited: no program may use this GPU", seen)
     if mode not in ("exclusive_process", "exclusive_thread"):
         return None
     holders = [one for one in gpu.processes.need() or () if value_or(one.name, "") not in _DESKTOP]
     if not holders or any(value_or(one.name, "") == _MPS for one in holders):
         return None
     who = f"{value_or(holders[0].name, 'a process')} (pid {holders[0].pid})"
-    text = "the compute mode is {mode}, which lets one program in, and {holder} is using it"
-    return proof(text, seen, saw(who, gpu.processes), mode=mode, holder=who)
+    text = f"the compute mode is {mode}, which lets one program in, and {who} is using it"
+    return say.proof(text, seen, saw(who, gpu.processes))
 
 
 def mig_without_instances(case: Case) -> Finding | None:
@@ -143,7 +125,7 @@ def mig_without_instances(case: Case) -> Finding | None:
     if mig is None or not mig.current or mig.instances or isinstance(parts, Known):
         return None
     text = "MIG is on, and no instance was made: there is nothing to run on"
-    return sure(isinstance(parts, Absent))(text, saw("no instance", case.gpu.mig))
+    return say.sure(isinstance(parts, Absent))(text, saw("no instance", case.gpu.mig))
 
 
 # ---------------------------------------------------------------- device.selection
@@ -161,7 +143,6 @@ _WHY = {
     BadEntry.TWICE: "is named twice, and cuInit then fails with error 101",
 }
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-_SET = 'CUDA_VISIBLE_DEVICES="{value}"'
 
 
 def hidden(case: Case) -> Finding | None:
@@ -170,56 +151,48 @@ def hidden(case: Case) -> Finding | None:
     devices, present = facts.devices, gpu_present(facts)
     choice = devices.visibility.need()
     if choice is None:
-        return against("CUDA_VISIBLE_DEVICES is not set")
+        return say.against("CUDA_VISIBLE_DEVICES is not set")
     unseen = isinstance(present, Unknown)
     if unseen and hidden_by_a_file(case):
         return None
-    written = saw(f'CUDA_VISIBLE_DEVICES="{choice.value}"', devices.visibility)
+    set_to = f'{VISIBLE}="{choice.value}"'
+    written = saw(set_to, devices.visibility)
     hides_any = not choice.visible and choice.value.strip() in ("", "-1")
     if unseen and offline(facts) and isinstance(module, Known) and hides_any:
-        text = f"{_SET} leaves no GPU visible, whichever there is"
-        return proof(text, written, saw("a driver for one", module), value=choice.value)
+        text = f"{set_to} leaves no GPU visible, whichever there is"
+        return say.proof(text, written, saw("a driver for one", module))
     name, gpus = present.need(), value_or(devices.gpus, (None,))
     if name is None or not gpus:
-        return against("no GPU answers, whatever the variable says")
-    last = len(gpus) - 1
-    values = {
-        "value": choice.value,
-        "entry": choice.bad_entry,
-        "count": f"GPUs 0 to {last}" if last else "GPU 0 only",
-        "visible": tuple(map(str, choice.visible)),
-    }
-    why = f": '{{entry}}' {_WHY[choice.bad]}" if choice.bad_entry else ""
+        return say.against("no GPU answers, whatever the variable says")
+    last, bad = len(gpus) - 1, choice.bad_entry
+    count = f"GPUs 0 to {last}" if last else "GPU 0 only"
+    why = f": '{bad}' {_WHY[choice.bad].format(count=count)}" if bad else ""
     there = saw(f"a GPU: {name}", present)
     if not choice.visible:
-        return proof(f"{_SET} leaves no GPU visible{why}", written, there, **values)
-    if choice.bad_entry and not choice.bad_entry.startswith("-"):  # -1 ends a list by design
-        text = f"CUDA reads {_SET} only as far as GPU {{visible}}{why}"
-        return slows(proof(text, written, there, **values))
-    return against(f"{_SET} selects GPU {{visible}}, which is there", **values)
-
-
-def _set_by_a_file(facts: Facts) -> Variable | None:
-    """The variable where a file of the environment makes CUDA show no GPU to a framework."""
-    able = any(value_or(one.gpu_build, True) is not False for one in installed(facts))
-    found = value_or(facts.variables.variables, ()) if able else ()
-    return next((one for one in found if one.name == VISIBLE and one.set_in and one.faults), None)
+        return say.proof(f"{set_to} leaves no GPU visible{why}", written, there, count=count)
+    visible = say.listed([str(index) for index in choice.visible])
+    if bad and not bad.startswith("-"):  # -1 ends a list by design
+        text = f"CUDA reads {set_to} only as far as GPU {visible}{why}"
+        return say.slows(say.proof(text, written, there, count=count))
+    return say.against(f"{set_to} selects GPU {visible}, which is there")
 
 
 def hidden_by_a_file(case: Case) -> Finding | None:
     """A file that belongs to the environment hides every GPU, on whatever machine."""
     facts = case.facts
-    one, present = _set_by_a_file(facts), gpu_present(facts)
+    able = any(value_or(one.gpu_build, True) is not False for one in installed(facts))
+    found = value_or(facts.variables.variables, ()) if able else ()
+    mine = (one for one in found if one.name == VISIBLE and one.set_in and one.faults)
+    one, present = next(mine, None), gpu_present(facts)
     if one is None:
         return None
-    text = '{name}="{value}", which {file} sets: {effect}'
-    values = {"name": one.name, "value": one.value, "file": one.set_in}
-    values["effect"] = one.faults[0].text
-    written = saw(f'{one.name}="{one.value}"', Source("file", one.set_in))
+    set_to = f'{one.name}="{one.value}"'
+    text = f"{set_to}, which {one.set_in} sets: {one.faults[0].text}"
+    written = saw(set_to, Source("file", one.set_in))
     if isinstance(present, Unknown) and offline(facts):
-        return proof(f"{text}, whichever GPU the machine has", written, **values)
+        return say.proof(f"{text}, whichever GPU the machine has", written)
     name = present.need()
-    return proof(text, written, saw(f"a GPU: {name}", present), **values) if name else None
+    return say.proof(text, written, saw(f"a GPU: {name}", present)) if name else None
 
 
 # ---------------------------------------------------------------- memory.other_process
@@ -230,25 +203,23 @@ def memory_is_held(case: Case) -> Finding | None:
     gpu = case.gpu
     total, free, mig = gpu.memory_total.need(), gpu.memory_free.need(), value_or(gpu.mig, None)
     if not total or free is None or (mig and mig.current):
-        return against("this GPU has no memory of its own, or it is divided among MIG instances")
+        none = "this GPU has no memory of its own, or it is divided among MIG instances"
+        return say.against(none)
     left = f"{free / GIB:.1f} of {total / GIB:.1f} GiB"
     if held_by_others(case):
         return None
     if free >= max(total // 10, min(GIB, total // 4)):
-        return against("{left} are free", left=left)
+        return say.against(f"{left} are free")
     holders = sorted(gpu.processes.need() or (), key=lambda one: -value_or(one.memory, 0))
     held = sum(value_or(one.memory, 0) for one in holders)
-    who = and_more(map(_holder, holders), 3)
-    values = {"left": left, "holders": who}
-    seen: tuple[Evidence, ...] = (saw(f"{left} free", gpu.memory_free),)
-    seen = (*seen, saw(who or "no process on this GPU", gpu.processes))
+    who = say.and_more(map(_holder, holders), 3)
+    seen = saw(f"{left} free", gpu.memory_free), saw(who or "no process on this GPU", gpu.processes)
+    rest = f", and the driver does not say how much each of {who} holds"
     if not holders:
-        text = "only {left} are free, and no process that can be seen from here holds the rest"
-        return slows(strong(text, *seen, **values))
-    if held * 2 >= total - free:
-        return slows(proof("only {left} are free: {holders}", *seen, **values))
-    text = "only {left} are free, and the driver does not say how much each of {holders} holds"
-    return slows(strong(text, *seen, **values))
+        rest = ", and no process that can be seen from here holds the rest"
+    if holders and held * 2 >= total - free:
+        return say.slows(say.proof(f"only {left} are free: {who}", *seen))
+    return say.slows(say.strong(f"only {left} are free{rest}", *seen))
 
 
 def _holder(process: GpuProcess) -> str:
@@ -269,12 +240,10 @@ def held_by_others(case: Case) -> Finding | None:
     if use.others_then < max(0.35 * use.total, 0.6 * use.own):
         return None
     text = (
-        "other processes held {held} of {total} GiB of this GPU while the program held at most "
-        "{own} GiB"
+        f"other processes held {use.others_then / GIB:.1f} of {use.total / GIB:.1f} GiB of this "
+        f"GPU while the program held at most {use.own / GIB:.1f} GiB"
     )
-    values = {"held": use.others_then, "total": use.total, "own": use.own}
-    shown = {name: f"{count / GIB:.1f}" for name, count in values.items()}
-    return slows(strong(text, saw(f"{use.others_then} bytes of others", run.gpus), **shown))
+    return say.slows(say.strong(text, saw(f"{use.others_then} bytes of others", run.gpus)))
 
 
 SIGNS = (

@@ -63,33 +63,23 @@ def on_other_gpu(facts: Facts, line: KernelLine) -> bool:
 
 def gpu_claimed(facts: Facts) -> Fact[str]:
     """What here implies a GPU: a driver, a node, a container's request, a GPU package."""
-    text = _driver_claim(facts) or _container_claim(facts) or _package_claim(facts)
-    if text:
-        return Known(text, Source("call", "claims"))
-    none = "no driver, no device node, no container request, no GPU package"
-    return Absent(Source("call", "claims", none))
-
-
-def _driver_claim(facts: Facts) -> str:
-    module = facts.driver.module_version
-    if isinstance(module, Known):
-        return f"the NVIDIA kernel module {module.value} is loaded"
-    if any(node.present for node in value_or(facts.driver.nodes, ())):
-        return "there are /dev/nvidia* nodes"
+    module, injected = facts.driver.module_version, value_or(facts.system.injected, None)
     copies = value_or(facts.loads.libcuda, ())
-    installed = any(one.kind in ("driver", "wsl") for one in copies)
-    return "a driver library (libcuda) is installed" if installed else ""
-
-
-def _container_claim(facts: Facts) -> str:
-    injected = value_or(facts.system.injected, None)
-    if injected is None or injected.requested in ("", "void", "none"):
-        return ""
-    return f"the container asks for NVIDIA_VISIBLE_DEVICES={injected.requested}"
-
-
-def _package_claim(facts: Facts) -> str:
     packages = value_or(facts.environment.packages, ())
-    names = (one for one in packages if one.name.startswith(_GPU_PACKAGES))
-    one = next((one for one in names if one.name != "nvidia-ml-py"), None)
-    return f"{one.owner} is installed" if one else ""
+    named = (one for one in packages if one.name.startswith(_GPU_PACKAGES))
+    package = next((one for one in named if one.name != "nvidia-ml-py"), None)
+    text = ""
+    if isinstance(module, Known):
+        text = f"the NVIDIA kernel module {module.value} is loaded"
+    elif any(node.present for node in value_or(facts.driver.nodes, ())):
+        text = "there are /dev/nvidia* nodes"
+    elif any(one.kind in ("driver", "wsl") for one in copies):
+        text = "a driver library (libcuda) is installed"
+    elif injected and injected.requested not in ("", "void", "none"):
+        text = f"the container asks for NVIDIA_VISIBLE_DEVICES={injected.requested}"
+    elif package:
+        text = f"{package.owner} is installed"
+    else:
+        none = "no driver, no device node, no container request, no GPU package"
+        return Absent(Source("call", "claims", none))
+    return Known(text, Source("call", "claims"))

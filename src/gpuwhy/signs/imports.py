@@ -13,7 +13,8 @@ from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.imports import Tried, WithoutKind
 from gpuwhy.facts.installs import Damage, DamageKind
 from gpuwhy.knowledge.modules import BROUGHT_BY, IMPORTED_AS, NAMESPACES
-from gpuwhy.signs.case import Case, proof, rows, strong
+from gpuwhy.signs import say
+from gpuwhy.signs.case import Case, rows
 from gpuwhy.signs.expect import installed
 from gpuwhy.signs.limits import FLAGS
 
@@ -25,21 +26,6 @@ _BY_METADATA = (
 _PLUGIN = re.compile(r"/tensorflow-plugins/[^\s:]+\.so: undefined symbol")
 _ADVICE = re.compile(r"pip3? install (?:the )?[`'\"]?([A-Za-z][\w-]*[A-Za-z0-9])(?P<extra>\[)?")
 _OLD_PYTHON = ("distutils", "imp", "asyncore", "asynchat")
-_WORKS = "{done} fails with it, and works without it ({why})"
-_WITHOUT = {
-    WithoutKind.START_FILE: f"{{what}} runs at start: {_WORKS}",
-    WithoutKind.COMPILED: "{done} fails with the compiled copies (.pyc) beside its modules, and "
-    "works without",
-    WithoutKind.USER_SITE: "{done} fails with the packages of the user's own folder, and works "
-    "without them",
-    WithoutKind.LIMIT: "{done} fails under {flag}, and works without it ({why})",
-    WithoutKind.VARIABLE: f"{{what}} is set: {_WORKS}",
-}
-_OF_A_PART = {
-    WithoutKind.START_FILE: f"{{what}} sets {{part}} when Python starts: {_WORKS}",
-    WithoutKind.VARIABLE: f"{{what}} names {{part}}: {_WORKS}",
-}
-"""What a try works without, as a whole and by one part of it."""
 
 
 def cause_of(facts: Facts, one: Tried) -> str:
@@ -74,43 +60,40 @@ def tried_and_failed(case: Case) -> list[Finding]:
     first: dict[str, Tried] = {}
     for one in failed(case.facts):
         first.setdefault(cause_of(case.facts, one), one)
-    return [_said(cause, one) for cause, one in first.items()]
+    return [replace(_said(one), cause=cause, subject=one.framework) for cause, one in first.items()]
 
 
-def _said(cause: str, one: Tried) -> Finding:
-    limited = one.without.kind is WithoutKind.LIMIT
-    why, done, kind = one.words or one.signal or one.error, _done(one), one.without.kind
+def _said(one: Tried) -> Finding:
+    what, part, kind = one.without.name, one.without.part, one.without.kind
+    why = one.words or one.signal or one.error
+    done = {
+        "import": f"import {one.module}",
+        "compute": f"a sum with {one.module} on the CPU",
+        "open": "opening the CUDA libraries",
+    }.get(one.kind, " ".join(one.targets))
+    fails = f"{done} fails"
     seen = saw(f"{one.error} {why}".strip(), Source("call", done, "in the environment's Python"))
     if one.prefix:
-        text = "the environment's Python starts one of {prefix}: {done} fails ({why})"
-        say = proof(text, seen)
-    elif kind is not WithoutKind.NONE:
-        tried = saw("tried with it and without it", Source("env", one.without.name))
-        text = (_OF_A_PART if one.without.part else _WITHOUT).get(kind) or _WITHOUT[kind]
-        say = proof(text, tried, seen)
-    elif one.missing and is_standard(one.missing):
-        text = "this Python has no module {missing}, which belongs to Python itself: {done} fails"
-        say = proof(text, seen)
-    else:
-        say = strong("{done} fails: {why}", seen)
-    values = {
-        "done": done,
-        "why": why,
-        "what": one.without.name,
-        "part": one.without.part,
-        "missing": one.missing,
-        "prefix": one.prefix,
-        "flag": f"ulimit {FLAGS.get(one.without.name, one.without.name)}" if limited else "",
-    }
-    return replace(say, cause=cause, values=values, subject=one.framework)
-
-
-def _done(one: Tried) -> str:
-    if one.kind == "import":
-        return f"import {one.module}"
-    if one.kind == "compute":
-        return f"a sum with {one.module} on the CPU"
-    return "opening the CUDA libraries" if one.kind == "open" else " ".join(one.targets)
+        text = f"the environment's Python starts one of {one.prefix}: {fails} ({why})"
+        return say.proof(text, seen)
+    if kind is not WithoutKind.NONE:
+        works = f"{fails} with it, and works without it ({why})"
+        text = {
+            WithoutKind.START_FILE: f"{what} {f'sets {part}' if part else 'runs'} at start: "
+            f"{works}",
+            WithoutKind.COMPILED: f"{fails} with the compiled copies (.pyc) beside its modules, "
+            "and works without",
+            WithoutKind.USER_SITE: f"{fails} with the packages of the user's own folder, and works "
+            "without them",
+            WithoutKind.LIMIT: f"{fails} under ulimit {FLAGS.get(what, what)}, and works without "
+            f"it ({why})",
+            WithoutKind.VARIABLE: f"{what} {f'names {part}' if part else 'is set'}: {works}",
+        }[kind]
+        return say.proof(text, saw("tried with it and without it", Source("env", what)), seen)
+    if one.missing and is_standard(one.missing):
+        lacks = f"this Python has no module {one.missing}, which belongs to Python itself"
+        return say.proof(f"{lacks}: {fails}", seen)
+    return say.strong(f"{fails}: {why}", seen)
 
 
 def is_standard(module: str) -> bool:
@@ -126,9 +109,8 @@ def _of_another_release(facts: Facts, one: Tried) -> bool:
     if one.missing:
         return bool(_missing_package(facts, one.missing)) or "." in one.missing
     own_code = not one.source or one.source.endswith(".py")  # raised by a package's own code
-    if one.error in ("AttributeError", "TypeError", *_BY_METADATA):
-        return True
-    return one.error == "ImportError" and own_code
+    raised = ("AttributeError", "TypeError", *_BY_METADATA)
+    return one.error in raised or (one.error == "ImportError" and own_code)
 
 
 def _advised(facts: Facts, one: Tried) -> str:
@@ -147,13 +129,12 @@ def taken_from_elsewhere(case: Case) -> Finding | None:
             continue
         taken = next((path for path in (one.file, *one.files) if path.endswith(end)), "")
         if taken and not taken.startswith(f"{meant}/"):
-            return proof(
-                "import {module} takes {path}, and not what is installed in {folder}",
+            return say.proof(
+                f"import {one.module} takes {taken}, and not what is installed in {meant}",
                 saw("what Python imports", Source("file", taken)),
                 saw("what is installed", Source("folder", meant)),
                 module=one.module,
                 path=taken,
-                folder=meant,
             )
     return None
 

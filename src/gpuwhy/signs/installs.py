@@ -3,41 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from gpuwhy.facts.fact import Absent, Known, Source, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, know, saw
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.imports import Ended
-from gpuwhy.facts.installs import Basis, Conflict, Contradiction, Shadow, Share
+from gpuwhy.facts.installs import Basis, Conflict, Contradiction, Shadow
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_flavour, wheel_of
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
 from gpuwhy.knowledge.packages import flavour, library_wheel
 from gpuwhy.knowledge.pairs import allows, plugin_left_aside, refusal
-from gpuwhy.signs.case import (
-    Case,
-    Row,
-    against,
-    and_more,
-    noted,
-    otherwise,
-    proof,
-    release,
-    rows,
-    slows,
-    strong,
-    table,
-    weak,
-)
+from gpuwhy.signs import say
+from gpuwhy.signs.case import Case, Row, otherwise, rows
 from gpuwhy.signs.expect import gpu_present, installed
 
 # ---------------------------------------------------------------- install.conflict
 
-_SHARE = "{owners} write the same {files}"
-_FRAGILE = f"{_SHARE}; removing or updating one of them breaks the other"
+_FRAGILE = "removing or updating one of them breaks the other"
 
 
 def flavours_overwrite(case: Case) -> Finding | None:
@@ -46,15 +31,16 @@ def flavours_overwrite(case: Case) -> Finding | None:
     found = sorted(flavour_conflicts(facts), key=lambda one: not _lost_its_gpu(facts, one))
     if not found:
         return None
-    first, values = found[0], _conflict_values(found[0])
+    first = found[0]
+    share, winner = _share(first), _winner(first)
     if _lost_its_gpu(facts, first) and not isinstance(gpu_present(facts), Absent):
-        text = f"{_SHARE} of {{module}}; the build without CUDA was written last"
-        return proof(text, _on_disk(first), **values)
+        text = f"{share} of {_module_of(first)}; the build without CUDA was written last"
+        return say.proof(text, _on_disk(first))
     if of_two_series(first):
-        files = "; the files are those of {winner}" if values["winner"] else ""
-        text = f"{_SHARE}{files}, and the other is installed in name only"
-        return slows(strong(text, _on_disk(first), **values))
-    return weak(_FRAGILE, _on_disk(first), **values)
+        files = f"; the files are those of {winner}" if winner else ""
+        text = f"{share}{files}, and the other is installed in name only"
+        return say.slows(say.strong(text, _on_disk(first)))
+    return say.weak(f"{share}; {_FRAGILE}", _on_disk(first))
 
 
 def wheels_overwrite(case: Case) -> Finding | None:
@@ -67,46 +53,34 @@ def wheels_overwrite(case: Case) -> Finding | None:
         framework = _wronged(facts, one)
         if framework is None:
             continue
-        mixed = len(_shares(one)) > 1
+        mixed, named = len(value_or(one.winners, ())) > 1, say.release(framework)
         built = value_or(framework.built_for_cuda, "")
-        won = "{winner} lie mixed" if mixed else "{winner} was written last"
-        return (proof if mixed else strong)(
-            f"{_SHARE}; {won}, and {{framework}}, built for CUDA {{cuda}}, loads from there",
+        won = "lie mixed" if mixed else "was written last"
+        return say.sure(mixed)(
+            f"{_share(one)}; {_winner(one)} {won}, and {named}, built for CUDA {built}, loads from "
+            "there",
             _on_disk(one),
             saw(f"{framework.title} is built for CUDA {built}", framework.built_for_cuda),
-            framework=release(framework),
-            cuda=built,
-            **_conflict_values(one),
+            framework=named,
         )
-    return weak(_FRAGILE, _on_disk(found[0]), **_conflict_values(found[0]))
+    return say.weak(f"{_share(found[0])}; {_FRAGILE}", _on_disk(found[0]))
 
 
-def _conflict_values(one: Conflict) -> dict[str, object]:
+def _share(one: Conflict) -> str:
+    owners = say.listed([str(owner) for owner in one.owners])
     file = f"file {one.example.rpartition('-packages/')[2]}"
-    return {
-        "owners": tuple(str(owner) for owner in one.owners),
-        "files": f"{one.files} files" if one.files > 1 else file,
-        "module": _module_of(one),
-        "winner": " and ".join(str(share.owner) for share in _shares(one)),
-    }
+    return f"{owners} write the same {f'{one.files} files' if one.files > 1 else file}"
 
 
-def _on_disk(one: Conflict) -> Evidence:
-    winners = " and ".join(str(share.owner) for share in _shares(one))
-    return saw(f"on disk: {winners or 'one of them'}", Source("file", one.example))
-
-
-def _shares(one: Conflict) -> tuple[Share, ...]:
+def _winner(one: Conflict) -> str:
     """Whose files are on disk, as their RECORDs tell; files of several lie side by side after an
     installer that works in parallel.
     """
-    return value_or(one.winners, ())
+    return " and ".join(str(share.owner) for share in value_or(one.winners, ()))
 
 
-def _module_of(one: Conflict) -> str:
-    """The import name that flavours share."""
-    kinds = (flavour(owner.name) for owner in one.owners)
-    return next((kind.module for kind in kinds if kind), one.module)
+def _on_disk(one: Conflict) -> Evidence:
+    return saw(f"on disk: {_winner(one) or 'one of them'}", Source("file", one.example))
 
 
 def _alike(facts: Facts, kind: Callable[[str], str]) -> list[Conflict]:
@@ -133,34 +107,32 @@ def flavour_conflicts(facts: Facts) -> list[Conflict]:
     return _alike(facts, _flavour_kind)
 
 
+def _module_of(one: Conflict) -> str:
+    """The import name that flavours share."""
+    return next(filter(None, (_flavour_kind(owner.name) for owner in one.owners)), one.module)
+
+
 def of_two_series(one: Conflict) -> bool:
     """Whether the owners are of different minor releases."""
     return len({major_minor(owner.version) for owner in one.owners if owner.version}) > 1
-
-
-def in_name_only(facts: Facts) -> frozenset[str]:
-    """Flavours over one another in different series: what their metadata requires is void."""
-    found = flavour_conflicts(facts) if isinstance(facts.installs.conflicts, Known) else []
-    return frozenset(owner.name for one in found if of_two_series(one) for owner in one.owners)
 
 
 def _lost_its_gpu(facts: Facts, one: Conflict) -> bool:
     """What is on disk has no CUDA, and one of the owners would have it."""
     if not gpu_flavour(tuple(owner.name for owner in one.owners)):
         return False
-    winners = _shares(one)
+    winners = value_or(one.winners, ())
     won = flavour(winners[0].owner.name) if len(winners) == 1 else None
     if won is not None:
         return not won.cuda
-    for framework in facts.frameworks.installed.need() or ():
-        if framework.name == _module_of(one) and isinstance(framework.gpu_build, Known):
-            return not framework.gpu_build.value
-    return False
+    module = _module_of(one)
+    builds = {of.name: of.gpu_build for of in facts.frameworks.installed.need() or ()}
+    return module in builds and value_or(builds[module], True) is False
 
 
 def _wronged(facts: Facts, one: Conflict) -> Framework | None:
     """A framework of another CUDA major than the winner's that loads from the shared folder."""
-    winners = _shares(one)
+    winners = value_or(one.winners, ())
     won = library_wheel(winners[0].owner.name) if winners else None
     if won is None or won[0] != "nvidia-cudnn":
         return None
@@ -188,40 +160,40 @@ _BY = {
 def shadowed(case: Case) -> Finding | None:
     """The first one is said; one of a framework, or of what a framework needs, stops it."""
     facts = case.facts
-    found = sorted(_that_matter(facts.installs.shadows.need() or ()), key=_shadow_order)
+    facts.installs.shadows.need()
+    found = sorted(_that_matter(facts), key=_shadow_order)
     if not found:
         return None
     first = found[0]
     names = [one.module for one in found[1:] if one.module != first.module]
-    template = _shadow_text(first) + ("; {more} likewise" if names else "")
+    likewise = f"; {say.and_more(names, 3)} likewise" if names else ""
     evidence = dict.fromkeys(one for shadow in found[:3] for one in _shadow_evidence(shadow))
     mine = first.via == "script folder" or bool(first.other_python)
-    certain = mine or facts.run.failed
     known = first.module in FRAMEWORK_MODULES
     harmless = isinstance(facts.run.exit, Known) and not facts.run.failed and not known
-    finding = (weak if harmless else proof if certain else strong)(
-        template, *evidence, **_shadow_values(first), more=and_more(names, 3)
+    weigh = say.weak if harmless else say.sure(mine or facts.run.failed)
+    text = f"{_shadow_text(first)}{likewise}"
+    finding = weigh(
+        text,
+        *evidence,
+        name=f"{first.module} {first.version}".rstrip(),
+        path=first.path,
+        module=first.module,
     )
     stops = not _own_module(first) and (known or first.other_python)
-    return finding if harmless or stops or first.wanted_by else slows(finding)
+    return finding if harmless or stops or first.wanted_by else say.slows(finding)
 
 
-def _that_matter(found: Sequence[Shadow]) -> list[Shadow]:
+def _that_matter(facts: Facts) -> list[Shadow]:
     """Those that change something: not a second copy of the same release."""
+    found = value_or(facts.installs.shadows, ())
     return [one for one in found if not (one.version and one.version == one.meant)]
 
 
 def borrowed(facts: Facts, path: str) -> bool:
     """Whether a file lies in a folder that comes before the environment."""
-    found = value_or(facts.installs.shadows, ())
-    before = [one for one in _that_matter(found) if one.via not in _OWN_FOLDERS]
+    before = [one for one in _that_matter(facts) if one.via not in _OWN_FOLDERS]
     return any(path.startswith(f"{one.path.rpartition('/')[0]}/") for one in before)
-
-
-def borrowed_packages(facts: Facts) -> frozenset[str]:
-    """The packages that lie in such a folder, and not in the environment."""
-    packages = value_or(facts.environment.packages, ())
-    return frozenset(one.name for one in packages if borrowed(facts, one.location))
 
 
 def _shadow_order(one: Shadow) -> tuple[bool, bool]:
@@ -235,38 +207,29 @@ def _own_module(one: Shadow) -> bool:
     return one.path.endswith(".so") and not one.instead and not one.standard
 
 
-def _shadow_values(one: Shadow) -> dict[str, Any]:
-    meant = f"{one.module} {one.meant}" if one.meant else f"the installed {one.module}"
-    return {
-        "path": one.path,
-        "module": one.module,
-        "name": f"{one.module} {one.version}".rstrip(),
-        "meant": f"Python's own {one.module}" if one.standard else meant,
-        "by": _BY.get(one.via, f"a line in {one.file or 'a .pth file'}"),
-        "python": one.other_python,
-        "wanted_by": str(one.wanted_by or ""),
-        "wants": one.wants,
-        "folder": one.path.rpartition("/")[0],
-    }
-
-
 def _shadow_text(one: Shadow) -> str:
     """What is imported, why it comes first, and what was meant."""
+    path, by = one.path, _BY.get(one.via, f"a line in {one.file or 'a .pth file'}")
     if _own_module(one):
-        user = ", which {wanted_by} does" if one.wanted_by else ""
-        made = "Python {python}" if one.other_python[:1].isdigit() else "{python}"
-        text = f"{{path}} is compiled for {made}, and this Python ignores it: "
-        return f"{text}import {{module}} fails{user}"
+        user = f", which {one.wanted_by} does" if one.wanted_by else ""
+        python = one.other_python
+        made = f"Python {python}" if python[:1].isdigit() else python
+        ignored = f"{path} is compiled for {made}, and this Python ignores it"
+        return f"{ignored}: import {one.module} fails{user}"
+    name = f"{one.module} {one.version}".rstrip()
     if not one.instead and not one.standard:
         return (
-            "{by} puts {folder} on Python's path: {name} there was compiled for Python {python}, "
-            "and the environment has none of its own, so that its import fails"
+            f"{by} puts {path.rpartition('/')[0]} on Python's path: {name} there was compiled for "
+            f"Python {one.other_python}, and the environment has none of its own, so that its "
+            "import fails"
         )
+    meant = f"{one.module} {one.meant}" if one.meant else f"the installed {one.module}"
+    meant = f"Python's own {one.module}" if one.standard else meant
     if one.via in _OWN_FOLDERS:
-        return "{path} is imported instead of {meant}: it has its name, and {by} comes first"
-    made = ", which was installed for Python {python}," if one.other_python else ""
-    refused = ", and {wanted_by} requires {module}{wants}" if one.wanted_by else ""
-    return f"{{by}} puts {{path}} first: {{name}}{made} is imported instead of {{meant}}{refused}"
+        return f"{path} is imported instead of {meant}: it has its name, and {by} comes first"
+    made = f", which was installed for Python {one.other_python}," if one.other_python else ""
+    refused = f", and {one.wanted_by} requires {one.module}{one.wants}" if one.wanted_by else ""
+    return f"{by} puts {path} first: {name}{made} is imported instead of {meant}{refused}"
 
 
 def _shadow_evidence(one: Shadow) -> list[Evidence]:
@@ -300,24 +263,26 @@ def contradicted(case: Case) -> Finding | None:
     if not found:
         return None
     first = found[0]
-    template, values = _said(first), _values(first)
-    more = len({(one.by.name, one.name) for one in found}) - 1
+    text, more = _said(first), len({(one.by.name, one.name) for one in found}) - 1
     if more:
-        values["more"] = more
-        several = "pairs of packages do not fit" if more > 1 else "does not"
-        template += f"; {{more}} more {several}"
-    evidence = [e for one in found[:_SHOWN] for e in _evidence(facts, one)]
-    unique = tuple(dict.fromkeys(evidence))
-    if not first.stack or (_only_stated(first) and _imported_well(facts)):
-        return noted(weak(template, *unique, **values))
-    finding = (proof if _certain(facts, first) else strong)(template, *unique, **values)
-    return finding if first.stops else slows(finding)
+        text += f"; {more} more {'pairs of packages do not fit' if more > 1 else 'does not'}"
+    evidence = dict.fromkeys(e for one in found[:_SHOWN] for e in _evidence(facts, one))
+    weigh, noted = say.sure(_certain(facts, first)), not first.stack
+    if noted or (_only_stated(first) and _imported_well(facts)):
+        weigh, noted = say.weak, True
+    by = first.by
+    finding = weigh(
+        text, *evidence, by=str(by), by_version=by.version, name=first.name, wants=first.wants
+    )
+    if noted:
+        return say.noted(finding)
+    return finding if first.stops else say.slows(finding)
 
 
 def consistent(case: Case) -> Finding | None:
     """What rules it out."""
     case.facts.installs.contradictions.need()
-    return against("the installed releases meet what they require of each other")
+    return say.against("the installed releases meet what they require of each other")
 
 
 def _imported_well(facts: Facts) -> bool:
@@ -328,21 +293,31 @@ def _imported_well(facts: Facts) -> bool:
 
 
 def _unexplained(facts: Facts) -> list[Contradiction]:
-    """Without what misses symbols of the framework, and what is none of the environment."""
+    """Without what misses symbols of the framework, and what is none of the environment: flavours
+    over one another in different series (what their metadata requires is void), packages that lie
+    in a folder before the environment.
+    """
     found = facts.installs.contradictions.need() or ()
     broken = {one.owner.name for one in value_or(facts.loads.extensions, ()) if one.count}
-    aside = in_name_only(facts) | borrowed_packages(facts)
+    written = flavour_conflicts(facts) if isinstance(facts.installs.conflicts, Known) else []
+    aside = {owner.name for one in written if of_two_series(one) for owner in one.owners}
+    packages = value_or(facts.environment.packages, ())
+    aside |= {one.name for one in packages if borrowed(facts, one.location)}
     left = [one for one in found if one.by.name not in aside]
     left = [one for one in left if not (one.name == "torch" and one.by.name in broken)]
-    wheels = any(one.basis is Basis.NO_WHEEL for one in left)
-    missed = _missed_later(facts) if wheels else frozenset()
-    return [one for one in left if _counts(facts, one, missed)]
+    return [one for one in left if _counts(facts, one)]
 
 
-def _counts(facts: Facts, one: Contradiction, missed: Collection[str]) -> bool:
+def _counts(facts: Facts, one: Contradiction) -> bool:
     """A missing wheel counts where its library is missed, a late import not at all."""
     if one.basis is Basis.NO_WHEEL:
-        return one.name in missed
+        # the wheels of what a framework opens only when it first needs it, and will not find
+        built = {of.name: numbers(value_or(of.built_for_cuda, "")) for of in installed(facts)}
+        needs = value_or(facts.loads.needs, ())
+        lost = [of for of in needs if of.optional and isinstance(of.path, Absent)]
+        majors = ((of.name, next(iter(built.get(of.framework, ())), None)) for of in lost)
+        absent = isinstance(gpu_present(facts), Absent)
+        return not absent and one.name in {wheel_of(*pair) for pair in majors}
     if _beyond_a_pin(one) and _imported_well(facts):
         return False
     return one.basis is not Basis.LATE
@@ -376,49 +351,25 @@ def _little_newer(clause: str, version: str) -> bool:
     return allows(clause, version) or (same and not clause.startswith(("!", ">")))
 
 
-def _missed_later(facts: Facts) -> frozenset[str]:
-    """The wheels of what a framework opens only when it first needs it, and will not find."""
-    if isinstance(gpu_present(facts), Absent):
-        return frozenset()
-    built = {one.name: value_or(one.built_for_cuda, "") for one in installed(facts)}
-    majors = {name: next(iter(numbers(cuda)), None) for name, cuda in built.items()}
-    needs = value_or(facts.loads.needs, ())
-    lost = [one for one in needs if one.optional and isinstance(one.path, Absent)]
-    return frozenset(wheel_of(one.name, majors.get(one.framework)) for one in lost)
-
-
-_SAYS: dict[Basis, str] = {
-    Basis.OTHER_CUDA: "{by} {effect}",
-    Basis.SAME_RELEASE: "{by} was built with {name} {by_version}; {installed} is installed"
-    "{comma_effect}",
-    Basis.UNSTATED: "{by} needs {name}{wants}{in_brackets}; {installed} is installed",
-    Basis.LATE: "{by} needs {name}{wants}{in_brackets}; {installed} is installed",
-}
-_REQUIRES = "{by} requires {name}{wants}; {installed} is installed{comma_effect}"
-
-
 def _said(one: Contradiction) -> str:
     """Who, what it requires, what is installed, what then happens."""
+    wants, then = f"{one.name}{one.wants}", f", {one.effect}" if one.effect else ""
+    late = one.basis in (Basis.UNSTATED, Basis.LATE)
+    why = f" ({one.effect})" if one.effect else ""
     if one.basis is Basis.NO_WHEEL:
-        return "{by} requires {name}{wants}; neither it nor its library is installed"
-    if not one.installed and one.basis in (Basis.UNSTATED, Basis.LATE):
-        return "{by} needs {name}{wants} and does not state it{in_brackets}; it is not installed"
+        return f"{one.by} requires {wants}; neither it nor its library is installed"
+    if not one.installed and late:
+        return f"{one.by} needs {wants} and does not state it{why}; it is not installed"
     if not one.installed:
-        return "{by} requires {name}{wants}, which is not installed{comma_effect}"
-    return _SAYS.get(one.basis, _REQUIRES)
-
-
-def _values(one: Contradiction) -> dict[str, Any]:
-    return {
-        "by": str(one.by),
-        "by_version": one.by.version,
-        "name": one.name,
-        "wants": one.wants,
-        "installed": one.installed,
-        "effect": one.effect,
-        "comma_effect": f", {one.effect}" if one.effect else "",
-        "in_brackets": f" ({one.effect})" if one.effect else "",
-    }
+        return f"{one.by} requires {wants}, which is not installed{then}"
+    here = f"{one.installed} is installed{then}"
+    if late:
+        return f"{one.by} needs {wants}{why}; {one.installed} is installed"
+    if one.basis is Basis.OTHER_CUDA:
+        return f"{one.by} {one.effect}"
+    if one.basis is Basis.SAME_RELEASE:
+        return f"{one.by} was built with {one.name} {one.by.version}; {here}"
+    return f"{one.by} requires {wants}; {here}"
 
 
 def _certain(facts: Facts, one: Contradiction) -> bool:
@@ -441,9 +392,9 @@ def _evidence(facts: Facts, one: Contradiction) -> list[Evidence]:
         text = f"{one.by} needs {one.name}{one.wants}"
         out.append(know(text, Source("know", one.source)))
     elif known is not None:
-        out.append(table(f"{one.by} with another {one.name}: {known.effect}", known.source))
+        out.append(say.table(f"{one.by} with another {one.name}: {known.effect}", known.source))
     elif one.by.name.startswith("jax-cuda") or one.name.startswith("jax-cuda"):
-        out.append(table(EXACT_PLUGIN.text, EXACT_PLUGIN.source))
+        out.append(say.table(EXACT_PLUGIN.text, EXACT_PLUGIN.source))
     return out
 
 

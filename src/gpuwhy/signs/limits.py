@@ -5,10 +5,10 @@ from __future__ import annotations
 from gpuwhy.facts.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.installs import DamageKind
-from gpuwhy.facts.run import Place
-from gpuwhy.facts.system import KernelLine
-from gpuwhy.signs.case import Case, Row, against, proof, rows, size, slows, strong, sure, weak
+from gpuwhy.signs import say
+from gpuwhy.signs.case import Case, Row, rows
 from gpuwhy.signs.expect import gpu_present
+from gpuwhy.signs.say import size
 
 GB = 1_000_000_000
 _ADDRESSES = 32 * GB
@@ -48,19 +48,17 @@ def scarce(case: Case) -> Finding | None:
     """The program ended by a limit, or crashed under one with which nothing of the stack starts."""
     run = case.facts.run
     signal = value_or(run.signal, "")
+    name, what = _SPENT.get(signal, ("", ""))
     for one in value_or(run.limits, ()):
-        values = {"limit": one.soft, "flag": FLAGS.get(one.name, one.name)}
+        limit = f"{one.soft} (ulimit {FLAGS.get(one.name, one.name)})"
         seen = saw(f"RLIMIT_{one.name} {one.soft}", run.limits)
-        name, what = _SPENT.get(signal, ("", ""))
         if one.name == name and one.soft >= 0:
-            values["what"] = what
-            text = "the kernel ended the program; {what} were limited to {limit} (ulimit {flag})"
-            return proof(text, seen, **values)
+            text = f"the kernel ended the program; {what} were limited to {limit}"
+            return say.proof(text, seen)
         least = _SCARCE.get(one.name, 0)
         if (run.crashed or signal == "SIGABRT") and 0 <= one.soft < least:
-            text = "the program ran under a limit of {limit} (ulimit {flag})"
-            more = ", with which nothing starts"
-            return sure(2 * one.soft <= least)(text + more, seen, **values)
+            text = f"the program ran under a limit of {limit}, with which nothing starts"
+            return say.sure(2 * one.soft <= least)(text, seen)
     return None
 
 
@@ -71,38 +69,34 @@ def no_room_for_cuda(case: Case) -> Finding | None:
     if most is None or not 0 <= most < _ADDRESSES:
         return None
     text = (
-        "the address space of a process is limited to {limit} (ulimit -v), and CUDA reserves more"
+        f"the address space of a process is limited to {size(most)} (ulimit -v), and CUDA reserves "
+        "more"
     )
     seen = saw(f"RLIMIT_AS {most}", limit)
     for stage in value_or(facts.probe.stages, ()):
         call = stage.failing if stage.name in ("init", "context") else None
         if call is not None and call.code == _OUT_OF_MEMORY:
             more = saw(f"{call.name}: {call.status}", facts.probe.stages)
-            values = {"limit": size(most), "call": call.name, "code": call.code}
-            return proof(f"{text}: {{call}} answered {{code}}", seen, more, **values)
-    has_gpu = isinstance(gpu_present(facts), Known)
-    return strong(text, seen, limit=size(most)) if has_gpu else None
+            return say.proof(f"{text}: {call.name} answered {call.code}", seen, more)
+    return say.strong(text, seen) if isinstance(gpu_present(facts), Known) else None
 
 
 def full_or_closed(case: Case) -> Finding | None:
     """A place that the program's output names: full, read-only, of another user, or missing."""
     run = case.facts.run
     for place in value_or(run.places, ()) if run.failed else ():
-        why = _unusable(place) if place.role == "named in the output" else ""
-        if why:
+        full = place.free < _SMALL and place.total
+        states = (
+            (0 <= place.inodes < 4, f"is full: {place.inodes} more files can be made in it"),
+            (full, f"is full: {size(place.free)} of {size(place.total)} are free"),
+            (place.read_only, "is mounted read-only"),
+            (not place.writable, "cannot be written by this user"),
+        )
+        why = next((words for holds, words in states if holds), "")
+        if why and place.role == "named in the output":
             seen = saw(f"{place.free} bytes and {place.inodes} files free", run.places)
-            return strong("{place} {why}", seen, place=place.nearest, why=why)
+            return say.strong(f"{place.nearest} {why}", seen)
     return None
-
-
-def _unusable(place: Place) -> str:
-    if 0 <= place.inodes < 4:
-        return f"is full: {place.inodes} more files can be made in it"
-    if place.free < _SMALL and place.total:
-        return f"is full: {size(place.free)} of {size(place.total)} are free"
-    if place.read_only:
-        return "is mounted read-only"
-    return "" if place.writable else "cannot be written by this user"
 
 
 def no_programs(case: Case) -> Finding | None:
@@ -110,8 +104,8 @@ def no_programs(case: Case) -> Finding | None:
     damage = case.facts.installs.damage
     found = (one.path for one in value_or(damage, ()) if one.kind is DamageKind.NOEXEC)
     folder = next(found, "")
-    text = "{folder} is mounted noexec: the loader refuses every library in it"
-    return proof(text, saw(f"{folder}: noexec", damage), folder=folder) if folder else None
+    text = f"{folder} is mounted noexec: the loader refuses every library in it"
+    return say.proof(text, saw(f"{folder}: noexec", damage)) if folder else None
 
 
 def closed_site(case: Case) -> Finding | None:
@@ -121,8 +115,8 @@ def closed_site(case: Case) -> Finding | None:
         return None
     python = value_or(case.facts.environment.python, None)
     where = Source("folder", python.prefix if python else "site-packages")
-    text = "{reason}: Python finds none of the packages in it"
-    return proof(text, saw(found.reason, where), reason=found.reason)
+    text = f"{found.reason}: Python finds none of the packages in it"
+    return say.proof(text, saw(found.reason, where))
 
 
 def unlimited(case: Case) -> Finding | None:
@@ -131,7 +125,7 @@ def unlimited(case: Case) -> Finding | None:
     failed = facts.run.failed or any(one.failed for one in value_or(facts.imports.tried, ()))
     if failed or most is None or 0 <= most < _ADDRESSES:
         return None
-    return against("no limit keeps CUDA from starting")
+    return say.against("no limit keeps CUDA from starting")
 
 
 # ---------------------------------------------------------------- memory.host
@@ -149,17 +143,17 @@ def little_memory(case: Case) -> Finding | None:
     if memory is None:
         return None
     if nearly_gone(memory.available, memory.total):
-        values = {"left": size(memory.available), "total": size(memory.total)}
-        seen = saw(f"MemAvailable {memory.available}", fact)
-        return slows(proof("only {left} of {total} of RAM are available", seen, **values))
+        text = f"only {size(memory.available)} of {size(memory.total)} of RAM are available"
+        return say.slows(say.proof(text, saw(f"MemAvailable {memory.available}", fact)))
     limit, used = memory.limit.need(), memory.used_in_limit
     left = limit - (used.need() or 0) if limit is not None else 0
     if limit is None or not nearly_gone(left, limit):
         return None
-    text = "only {left} are left of the {limit} that this control group may use"
-    seen = saw(f"limit {limit}", memory.limit)
-    more = saw("used, file cache left out", used)
-    return slows(proof(text, seen, more, left=size(max(0, left)), limit=size(limit)))
+    text = (
+        f"only {size(max(0, left))} are left of the {size(limit)} that this control group may use"
+    )
+    seen = saw(f"limit {limit}", memory.limit), saw("used, file cache left out", used)
+    return say.slows(say.proof(text, *seen))
 
 
 def shared_memory(case: Case) -> Finding | None:
@@ -168,10 +162,12 @@ def shared_memory(case: Case) -> Finding | None:
     shm = fact.need()
     if shm is None or shm.total == 0 or shm.free * 20 >= shm.total:
         return None
-    seen, values = saw(f"{shm.free} bytes free", fact), {"total": size(shm.total)}
-    return slows(
-        proof("/dev/shm is full: {left} of {total} are free", seen, left=size(shm.free), **values)
+    left, total = size(shm.free), size(shm.total)
+    text, seen = (
+        f"/dev/shm is full: {left} of {total} are free",
+        saw(f"{shm.free} bytes free", fact),
     )
+    return say.slows(say.proof(text, seen, left=left, total=total))
 
 
 def killer(case: Case) -> Finding | None:
@@ -181,18 +177,14 @@ def killer(case: Case) -> Finding | None:
     if not isinstance(log, Known) or uptime is None:
         return None
     since = max(uptime - _RECENT, value_or(run.started, 0.0) - 5)
-    kills = [one for one in log.value if since <= one.seconds <= uptime + 5 and _kills(one)]
-    kills = [one for one in kills if run.concerns(one)]
+    kills = [one for one in log.value if one.event == "killed for memory" and run.concerns(one)]
+    kills = [one for one in kills if since <= one.seconds <= uptime + 5]
     if not kills:
         return None
-    minutes = (uptime - kills[-1].seconds) / 60
-    text = "the kernel ran out of memory {minutes} minutes ago and killed a process"
-    say = strong if isinstance(system.container, Absent) else weak
-    return slows(say(text, saw(kills[-1].text, log), minutes=f"{minutes:.0f}"))
-
-
-def _kills(line: KernelLine) -> bool:
-    return line.event == "killed for memory"
+    minutes = f"{(uptime - kills[-1].seconds) / 60:.0f} minutes"
+    text = f"the kernel ran out of memory {minutes} ago and killed a process"
+    weigh = say.strong if isinstance(system.container, Absent) else say.weak
+    return say.slows(weigh(text, saw(kills[-1].text, log)))
 
 
 def killed_for_memory(case: Case) -> Finding | None:
@@ -201,12 +193,13 @@ def killed_for_memory(case: Case) -> Finding | None:
     if value_or(run.signal, "") != "SIGKILL" or not isinstance(run.oom_kills, Known):
         return None
     if run.oom_kills.value == 0:
-        return against("the program was killed, but the kernel killed nothing for memory meanwhile")
+        none = "the program was killed, but the kernel killed nothing for memory meanwhile"
+        return say.against(none)
     host = value_or(run.host, None)
-    held = " held {peak} at their peak and" if host else ""
+    held = f" held {size(host.peak)} at their peak and" if host else ""
     text = f"the program's processes{held} were killed by the kernel for memory"
     seen = saw(f"{run.oom_kills.value} out-of-memory kills while it ran", run.oom_kills)
-    return slows(proof(text, seen, peak=size(host.peak) if host else ""))
+    return say.slows(say.proof(text, seen))
 
 
 def at_the_limit(case: Case) -> Finding | None:
@@ -217,19 +210,19 @@ def at_the_limit(case: Case) -> Finding | None:
         return None
     most, held, left = value_or(use.limit, 0), use.held, use.least_available
     if most and isinstance(held, Known) and nearly_gone(most - held.value, most):
-        text = "the control group held {held} of the {limit} it may use, and it was killed"
-        seen, values = saw(f"highest use {held.value}", held), {"limit": size(most)}
-        return slows(strong(text, seen, held=size(held.value), **values))
+        may = f"held {size(held.value)} of the {size(most)} it may use"
+        text, seen = f"the control group {may}, and it was killed", f"highest use {held.value}"
+        return say.slows(say.strong(text, saw(seen, held)))
     if memory and isinstance(left, Known) and nearly_gone(left.value, memory.total):
-        text = "{left} of {total} of RAM were left when the program was killed"
-        seen, values = saw(f"least MemAvailable {left.value}", left), {"total": size(memory.total)}
-        return slows(strong(text, seen, left=size(left.value), **values))
+        were = f"{size(left.value)} of {size(memory.total)} of RAM were left"
+        seen = f"least MemAvailable {left.value}"
+        return say.slows(say.strong(f"{were} when the program was killed", saw(seen, left)))
     return None
 
 
 def plenty(case: Case) -> Finding | None:
     """Everything was looked at and nothing is short."""
-    return None if case.facts.run.failed else against("memory is available")
+    return None if case.facts.run.failed else say.against("memory is available")
 
 
 SIGNS = (

@@ -8,35 +8,33 @@ from collections.abc import Callable, Iterable
 from gpuwhy.facts.fact import Absent, Known, Owner, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
-from gpuwhy.facts.installs import MISFITS, Damage, DamageKind
+from gpuwhy.facts.installs import MISFITS, DamageKind
 from gpuwhy.facts.libraries import Flaw, LibraryCopy
 from gpuwhy.facts.loads import Fate, LoadedLibrary, LoadTree, MissingLibrary, NeededLibrary, Outcome
 from gpuwhy.facts.variables import SetAtStart
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.libraries import is_cudnn, parse, stem
 from gpuwhy.knowledge.packages import is_follower, library_wheel
-from gpuwhy.signs.case import Case, against, base_name
+from gpuwhy.signs import say
+from gpuwhy.signs.case import Case
 from gpuwhy.signs.driver_library import how
 from gpuwhy.signs.expect import LINKED, gpu_claimed, gpu_present, installed
+from gpuwhy.signs.say import base_name
 
-Pick = Callable[[NeededLibrary], bool]
+Pick = Callable[[str], bool]
+"""Which libraries, by their names."""
 SEARCHED = "LD_LIBRARY_PATH"
 _DRIVERS = ("libcuda.so", "libnvidia-", "nvcuda.dll", "nvml.dll")
 _STILL_LOADS = (DamageKind.OTHER_SIZE, DamageKind.OTHER_HASH)
 """What may be wrong with a file that the loader takes all the same."""
 
 
-def of_cudnn(need: NeededLibrary) -> bool:
-    """Whether it is cuDNN or a part of it."""
-    return is_cudnn(need.name)
+def of_cuda(name: str) -> bool:
+    """Whether it is any other CUDA library than cuDNN."""
+    return not is_cudnn(name)
 
 
-def of_cuda(need: NeededLibrary) -> bool:
-    """Whether it is any other CUDA library."""
-    return not is_cudnn(need.name)
-
-
-def anything(_need: NeededLibrary) -> bool:
+def anything(_name: str) -> bool:
     """Every library."""
     return True
 
@@ -65,7 +63,7 @@ def required(case: Case, pick: Pick = anything) -> list[NeededLibrary]:
             own = one.name not in names and parse(one.name) and one.outcome is Outcome.NOT_THERE
             if own and spare.isdisjoint((asker, one.name)) and not is_cudnn(asker):
                 listed.append(_as_need(case, one))
-    return [one for one in listed if pick(one) and not is_drivers(one.name)]
+    return [one for one in listed if pick(one.name) and not is_drivers(one.name)]
 
 
 def _as_need(case: Case, one: MissingLibrary) -> NeededLibrary:
@@ -141,28 +139,23 @@ def irrelevant(case: Case) -> Finding | None:
     """Why a missing library would not matter: a CPU build, or no GPU and nothing linked."""
     facts, one = case.facts, case.framework
     if isinstance(one.gpu_build, Absent) or value_or(one.gpu_build, True) is False:
-        return against("{framework} is a build without CUDA")
+        return say.against(f"{case.named} is a build without CUDA")
     if is_follower(one.name) and any(other.name == "torch" for other in installed(facts)):
-        text = "{framework} is imported after PyTorch, which has opened its CUDA libraries by then"
-        return against(text, framework=one.title)
-    if other := _built_for_another(case):
-        text = "{framework} is built for {platform}, so that nothing of it is loaded"
-        return against(text, platform=other.actual)
+        text = "is imported after PyTorch, which has opened its CUDA libraries by then"
+        return say.against(f"{one.title} {text}")
+    damage = value_or(facts.installs.damage, ())
+    own = (of for of in damage if of.owner.name == one.package and of.kind in MISFITS)
+    if other := next(own, None):
+        text = f"{case.named} is built for {other.actual}, so that nothing of it is loaded"
+        return say.against(text)
     needs = value_or(facts.loads.needs, ())
     askers = {need.needed_by for need in needs if need.framework == one.name}
     lost = sorted(askers & damaged_files(facts))
     if lost and len(lost) == len(askers):
-        return against("{file}, which would open it, is damaged itself", file=base_name(lost[0]))
+        return say.against(f"{base_name(lost[0])}, which would open it, is damaged itself")
     if isinstance(gpu_present(facts), Absent) and one.name not in LINKED:
-        return against("this machine has no NVIDIA GPU, so it is never opened")
+        return say.against("this machine has no NVIDIA GPU, so it is never opened")
     return None
-
-
-def _built_for_another(case: Case) -> Damage | None:
-    """Whether the framework itself is a build for another machine, system or Python."""
-    damage = value_or(case.facts.installs.damage, ())
-    own = (one for one in damage if one.owner.name == case.framework.package)
-    return next((one for one in own if one.kind in MISFITS), None)
 
 
 def lost(case: Case, pick: Pick, *fates: Fate) -> list[NeededLibrary]:
@@ -197,10 +190,10 @@ def none_lost(case: Case, pick: Pick, *fates: Fate) -> Finding | None:
             one.path.need()
     if not found:
         case.framework.opens.need()
-        return against("{framework} opens no such library")
+        return say.against(f"{case.named} opens no such library")
     lost = next((f"{one.name}: {fate.value}" for one, fate in found if fate is not Fate.FOUND), "")
-    all_found = "the loader finds all libraries of this kind that {framework} opens"
-    return against("{lost}" if lost else all_found, lost=lost)
+    all_found = f"the loader finds all libraries of this kind that {case.named} opens"
+    return say.against(lost or all_found)
 
 
 # ---------------------------------------------------------------- evidence
@@ -215,16 +208,18 @@ def saw_search(need: NeededLibrary | MissingLibrary) -> Evidence:
 def saw_file(facts: Facts, path: str) -> Evidence:
     """A copy of a library with its version and owner, where they are known."""
     copy = copy_at(facts, path)
-    version = f" {value_or(copy.version, '')}".rstrip() if copy else ""
-    owner = f", from {copy.owner.value}" if copy and isinstance(copy.owner, Known) else ""
-    return saw(f"{base_name(path)}{version}{owner}", Source("file", path))
+    return saw(f"{base_name(path)}{_release(copy) if copy else ''}", Source("file", path))
 
 
 def saw_loaded(one: LoadedLibrary) -> Evidence:
     """A loaded file with its version, owner, and how it was found."""
-    version = f" {value_or(one.version, '')}".rstrip()
+    found = f"found by {how(one.found)}"
+    return saw(f"{one.name}{_release(one)}, {found}", Source("file", one.path))
+
+
+def _release(one: LibraryCopy | LoadedLibrary) -> str:
     owner = f", from {one.owner.value}" if isinstance(one.owner, Known) else ""
-    return saw(f"{one.name}{version}{owner}, found by {how(one.found)}", Source("file", one.path))
+    return f" {value_or(one.version, '')}".rstrip() + owner
 
 
 def saw_lost(copy: LibraryCopy) -> Evidence:
@@ -269,12 +264,6 @@ def is_taken(facts: Facts, path: str) -> bool:
     return one is not None and path.rpartition("/")[0] in _removed(one)
 
 
-def taken_part(facts: Facts, missing: MissingLibrary) -> str:
-    """The copy of a library that a tree misses in such a folder; "" where there is none."""
-    paths = (path for one in copies_of(facts) if not flawed(one) for path in one.paths)
-    return next((p for p in paths if p.endswith(f"/{missing.name}") and is_taken(facts, p)), "")
-
-
 # ---------------------------------------------------------------- what is loaded
 
 _CUDNN = re.compile(r"libcudnn(-\w+)?\.so\.[\d.]+$|cudnn64_\d+\.dll$", re.IGNORECASE)
@@ -291,13 +280,13 @@ def tree_of(case: Case) -> LoadTree | Finding:
         if tree.framework == case.framework.name:
             return tree
     case.framework.opens.need()
-    return against("{framework} opens no CUDA library")
+    return say.against(f"{case.named} opens no CUDA library")
 
 
 def gpu_tree(case: Case) -> LoadTree | Finding:
     """The same for what only matters once a GPU is used: a linked framework imports without."""
     if isinstance(gpu_present(case.facts), Absent) and case.framework.name in LINKED:
-        return against("this machine has no NVIDIA GPU, so it is never used")
+        return say.against("this machine has no NVIDIA GPU, so it is never used")
     return tree_of(case)
 
 
@@ -340,12 +329,6 @@ def own_copies(case: Case, winner: LoadedLibrary) -> list[LibraryCopy]:
     """Other copies of that library in the framework's own environment."""
     others = (one for one in copies_of(case.facts) if winner.path not in (one.path, one.real))
     return [one for one in others if one.name == winner.name and at_home(case, one.path)]
-
-
-def loaded_at(tree: LoadTree, path: str) -> LoadedLibrary | None:
-    """The entry of a tree for a file."""
-    same = [one for one in tree.libraries if one.name == base_name(path)]
-    return next((one for one in same if one.path == path), same[0] if same else None)
 
 
 def torn_pair(tree: LoadTree) -> tuple[LoadedLibrary, LoadedLibrary] | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gpuwhy.facts.fact import Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, saw
@@ -11,19 +9,8 @@ from gpuwhy.facts.installs import Start, StartProblem
 from gpuwhy.facts.loads import Fate, Found, MissingLibrary, NeededLibrary, OldRuntime, Rule
 from gpuwhy.facts.variables import PathProblem
 from gpuwhy.facts.version import major_minor
-from gpuwhy.signs import needed
-from gpuwhy.signs.case import (
-    Case,
-    Row,
-    and_more,
-    base_name,
-    prevents_start,
-    proof,
-    rows,
-    slows,
-    strong,
-    sure,
-)
+from gpuwhy.signs import needed, say
+from gpuwhy.signs.case import Case, Row, rows
 from gpuwhy.signs.expect import is_image
 from gpuwhy.signs.needed import anything, is_taken, lost, saw_file, usable
 
@@ -50,41 +37,35 @@ def outside_the_search(case: Case) -> Finding | None:
     holds = f"holds {what}" if len(folders) == 1 else f"and others hold {what}"
     assumed = case.windows and isinstance(case.facts.variables.variables, Unknown)
     ending = "the loader does not look there"
-    if assumed:
-        ending = "nothing usually puts that on PATH, which is not known"
-    return sure(not assumed)(
-        f"{{framework}} opens {{libraries}}; {{folder}} {holds}, and {ending}",
+    ending = "nothing usually puts that on PATH, which is not known" if assumed else ending
+    return say.sure(not assumed)(
+        f"{case.named} opens {say.and_more(one.name for one in found)}; {folders[0]} {holds}, and "
+        f"{ending}",
         *(saw_file(case.facts, path) for path in paths[:3]),
         needed.saw_search(found[0]),
         *needed.saw_variables(case, outside=True),
-        libraries=and_more(one.name for one in found),
         folder=folders[0],
     )
 
 
 def ldconfig_not_run(case: Case) -> Finding | None:
     """The loader's configuration names the folder; the cache was made before."""
-    found = _not_cached(case)
+    opened = [one for one in lost(case, anything, Fate.OFF_PATH) if one.not_cached]
+    found: list[NeededLibrary | MissingLibrary] = [*opened]
+    found += [one for one in _cudnn_parts(case) if one.not_cached]
     if not found:
         return None
     it, are = ("them", "they are") if len(found) > 1 else ("it", "it is")
-    image = is_image(case.facts)
+    image, folder = is_image(case.facts), found[0].not_cached
     unless = "; NVIDIA's container runtime runs it at the start, other starts do not"
-    return sure(not image)(
-        f"{{framework}} opens {{libraries}}; {{uncached}} holds {it} and /etc/ld.so.conf names "
-        f"that folder, but {are} not in the loader's cache: ldconfig was not run since"
-        f"{unless if image else ''}",
+    return say.sure(not image)(
+        f"{case.named} opens {say.and_more(one.name for one in found)}; {folder} holds {it} and "
+        f"/etc/ld.so.conf names that folder, but {are} not in the loader's cache: ldconfig was not "
+        f"run since{unless if image else ''}",
         *(saw_file(case.facts, f"{one.not_cached}/{one.name}") for one in found[:2]),
         needed.saw_search(found[0]),
-        libraries=and_more(one.name for one in found),
-        uncached=found[0].not_cached,
+        uncached=folder,
     )
-
-
-def _not_cached(case: Case) -> Sequence[NeededLibrary | MissingLibrary]:
-    """What the framework opens, and the parts that its cuDNN opens by itself."""
-    opened = [one for one in lost(case, anything, Fate.OFF_PATH) if one.not_cached]
-    return [*opened, *(one for one in _cudnn_parts(case) if one.not_cached)]
 
 
 def _cudnn_parts(case: Case) -> list[MissingLibrary]:
@@ -95,29 +76,25 @@ def _cudnn_parts(case: Case) -> list[MissingLibrary]:
 
 def taken_at_start(case: Case) -> Finding | None:
     """The image's ENV leads to the folder; its entrypoint sets LD_LIBRARY_PATH without it."""
-    one, found = needed.unset_at_start(case.facts), _taken(case)
+    facts, one = case.facts, needed.unset_at_start(case.facts)
+    needs = lost(case, anything, Fate.OFF_PATH)
+    paths = [path for need in needs for path in usable(case, need)]
+    found = [path for path in dict.fromkeys(paths) if is_taken(facts, path)]
     if one is None or not found:
         return None
-    config = Source("file", "image config", "Cmd")
-    where = Source("file", one.script, f"line {one.line}") if one.script else config
-    return proof(
-        "{framework} opens {libraries}; the image's LD_LIBRARY_PATH names {folder}, which holds "
-        "it, and {place} {changes} before the program starts",
-        saw(f"{one.words} (before it: {one.before})", where),
-        *(saw_file(case.facts, path) for path in found[:2]),
-        libraries=and_more(map(base_name, found)),
-        folder=found[0].rpartition("/")[0],
-        place=f"line {one.line} of {one.script}" if one.script else "the command of the image",
-        changes=f"sets it to {one.after}" if one.after else "unsets it",
+    place = f"line {one.line} of {one.script}" if one.script else "the command of the image"
+    where = Source(
+        "file", one.script or "image config", f"line {one.line}" if one.script else "Cmd"
     )
-
-
-def _taken(case: Case) -> list[str]:
-    """The copies of what is not found in folders that the start takes out of the search."""
-    needs = lost(case, anything, Fate.OFF_PATH)
-    paths = [path for one in needs for path in usable(case, one)]
-    paths += filter(None, (needed.taken_part(case.facts, one) for one in _cudnn_parts(case)))
-    return [path for path in dict.fromkeys(paths) if is_taken(case.facts, path)]
+    folder, changes = found[0].rpartition("/")[0], f"sets it to {one.after}"
+    return say.proof(
+        f"{case.named} opens {say.and_more(map(say.base_name, found))}; the image's "
+        f"LD_LIBRARY_PATH names {folder}, which holds it, and {place} "
+        f"{changes if one.after else 'unsets it'} before the program starts",
+        saw(f"{one.words} (before it: {one.before})", where),
+        *(saw_file(facts, path) for path in found[:2]),
+        folder=folder,
+    )
 
 
 def folder_gone(case: Case) -> Finding | None:
@@ -127,15 +104,15 @@ def folder_gone(case: Case) -> Finding | None:
     if lost(case, anything, Fate.MISSING, Fate.OTHER_VERSION):
         return None
     for one in value_or(case.facts.variables.variables, ()):
-        if one.name == "CUDA_PATH" and one.problems[:1]:
-            if one.problems[0].kind is not PathProblem.NOT_THERE:
-                return None
+        kind = one.problems[0].kind if one.problems else None
+        if one.name == "CUDA_PATH" and kind is PathProblem.NOT_THERE:
             text = (
-                "CUDA_PATH names a folder that does not exist ({folder}): {framework} looks along "
-                "PATH, but compilers, CuPy and ONNX Runtime look there"
+                f"CUDA_PATH names a folder that does not exist ({one.value}): "
+                f"{case.framework.title} looks along PATH, but compilers, CuPy and ONNX Runtime "
+                "look there"
             )
             seen = saw(f"CUDA_PATH={one.value}", Source("env", "CUDA_PATH"))
-            return slows(strong(text, seen, folder=one.value, framework=case.framework.title))
+            return say.slows(say.strong(text, seen, folder=one.value))
     return None
 
 
@@ -155,19 +132,11 @@ def first_by(found: Found) -> str:
     return PRELOAD_FILE if found.of == PRELOAD_FILE else ""
 
 
-def said_old(one: OldRuntime, template: str, **values: object) -> Finding:
+def said_old(one: OldRuntime, text: str) -> Finding:
     """A library that is too old: which version it lacks, and who needs it."""
-    found = proof(
-        template,
-        saw(f"lacks {one.version}", Source("file", one.path, str(one.found))),
-        saw(f"needs {one.version} of {one.name}", Source("file", one.needed_by)),
-        path=one.path,
-        library=one.name,
-        version=one.version,
-        asker=one.needed_by.rpartition("-packages/")[2],
-        **values,
-    )
-    return prevents_start(found)
+    lacks = saw(f"lacks {one.version}", Source("file", one.path, str(one.found)))
+    needs = saw(f"needs {one.version} of {one.name}", Source("file", one.needed_by))
+    return say.prevents_start(say.proof(text, lacks, needs))
 
 
 def put_first(case: Case, *by: str) -> Finding | None:
@@ -176,22 +145,26 @@ def put_first(case: Case, *by: str) -> Finding | None:
     """
     names = _OWN_LIBRARIES.get(case.framework.name, ("\0",))
     home = case.framework.path.rpartition("/")[0]
-    trees = value_or(case.facts.loads.trees, ())
-    tree = next((one for one in trees if one.framework == case.framework.name), None)
-    for old in tree.old if tree else ():
-        if (variable := first_by(old.found)) in by:
-            text = (
-                "{by} puts {path} before the system's {library}, and it lacks {version}, which "
-                "{asker} needs: the import of {framework} fails"
-            )
-            return said_old(old, text, by=variable)
-    for one in tree.libraries if tree else ():
-        foreign = one.name.startswith(names) and not one.path.startswith(home)
-        if foreign and (variable := first_by(one.found)) in by:
-            text = "{by} puts {path} before the {library} that {framework} came with: its import "
-            seen = saw(f"found by {variable}", Source("file", one.path, str(one.found)))
-            found = proof(text + "fails", seen, by=variable, path=one.path, library=one.name)
-            return prevents_start(found)
+    for tree in value_or(case.facts.loads.trees, ()):
+        if tree.framework != case.framework.name:
+            continue
+        for old in tree.old:
+            if (variable := first_by(old.found)) in by:
+                asker = old.needed_by.rpartition("-packages/")[2]
+                text = (
+                    f"{variable} puts {old.path} before the system's {old.name}, and it lacks "
+                    f"{old.version}, which {asker} needs: the import of {case.named} fails"
+                )
+                return said_old(old, text)
+        for one in tree.libraries:
+            foreign = one.name.startswith(names) and not one.path.startswith(home)
+            if foreign and (variable := first_by(one.found)) in by:
+                text = (
+                    f"{variable} puts {one.path} before the {one.name} that {case.named} came "
+                    "with: its import fails"
+                )
+                seen = saw(f"found by {variable}", Source("file", one.path, str(one.found)))
+                return say.prevents_start(say.proof(text, seen))
     return None
 
 
@@ -209,30 +182,20 @@ def start_problem(facts: Facts, *problems: StartProblem) -> Start | None:
     return next((one for one in found if one.problem in problems), None)
 
 
-_STARTS = {
-    StartProblem.NO_CONFIG: "{folder} has no pyvenv.cfg any more, and {python} does not look at "
-    "the packages there",
-    StartProblem.OTHER_PYTHON: "{python} is Python {version}, and the packages of {folder} are "
-    "those of Python {meant}",
-}
-
-
 def another_python(case: Case) -> Finding | None:
     """The environment's Python is another than its packages are for, or lost its settings."""
-    one = start_problem(case.facts, *_STARTS)
+    one = start_problem(case.facts, StartProblem.NO_CONFIG, StartProblem.OTHER_PYTHON)
     python = value_or(case.facts.environment.python, None)
     if one is None or python is None:
         return None
-    found = proof(
-        _STARTS[one.problem] + (": it does not find the installed {lost}" if one.lost else ""),
-        saw(one.problem.value, case.facts.installs.start),
-        python=python.path,
-        folder=one.path or python.prefix,
-        version=one.version,
-        meant=major_minor(python.version),
-        lost=one.lost,
-    )
-    return prevents_start(found)
+    folder, meant = one.path or python.prefix, major_minor(python.version)
+    text = f"{folder} has no pyvenv.cfg any more, and {python.path} does not look there"
+    if one.problem is StartProblem.OTHER_PYTHON:
+        theirs = f"the packages of {folder} are those of Python {meant}"
+        text = f"{python.path} is Python {one.version}, and {theirs}"
+    text += f": it does not find the installed {say.listed(one.lost)}" if one.lost else ""
+    seen = saw(one.problem.value, case.facts.installs.start)
+    return say.prevents_start(say.proof(text, seen, folder=folder))
 
 
 SIGNS = (

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from gpuwhy.facts.fact import Known, Source, Undetermined, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.loads import MissingLibrary
-from gpuwhy.facts.probe import Stage
 from gpuwhy.facts.run import GpuUse
 from gpuwhy.knowledge.platforms import is_visual_c
-from gpuwhy.signs.case import Case, against, proof, release, rows, weak
+from gpuwhy.signs import say
+from gpuwhy.signs.case import Case, rows
 from gpuwhy.signs.devices import GIB
 from gpuwhy.signs.driver_library import selected
 from gpuwhy.signs.expect import installed, offline
@@ -38,7 +40,7 @@ def nothing_of_the_stack(case: Case) -> Finding | None:
         return None
     text = "none of its processes had a GPU framework loaded or a GPU open"
     seen = (saw("no framework mapped", run.frameworks), saw("no GPU opened", touched))
-    return weak(text, *seen)
+    return say.weak(text, *seen)
 
 
 def without_runtime(case: Case) -> Finding | None:
@@ -52,16 +54,17 @@ def without_runtime(case: Case) -> Finding | None:
             if is_visual_c(one.name):
                 found.setdefault(one.name.lower(), (tree.framework, one))
     if not found:
-        return against("every DLL of the Visual C++ runtime that a framework needs is found")
+        well = "every DLL of the Visual C++ runtime that a framework needs is found"
+        return say.against(well)
     (name, first), *_ = found.values()
-    titles = {one.name: release(one) for one in installed(facts)}
-    return proof(
-        "{framework} needs {libraries} of the Visual C++ runtime, which the DLL search does not "
-        "find: it cannot be imported, GPU or not",
+    titles = {one.name: say.release(one) for one in installed(facts)}
+    libraries = say.listed([one.name for _, one in found.values()])
+    return say.proof(
+        f"{titles.get(name, name)} needs {libraries} of the Visual C++ runtime, which the DLL "
+        "search does not find: it cannot be imported, GPU or not",
         *(saw(f"needs {one.name}", Source("file", one.needed_by)) for _, one in found.values()),
         *(saw(f"not there: {place}", trees) for place in first.searched[:3]),
         framework=titles.get(name, name),
-        libraries=tuple(one.name for _, one in found.values()),
     )
 
 
@@ -74,9 +77,9 @@ def without_python_dll(case: Case) -> Finding | None:
     for tree in value_or(case.facts.loads.trees, ()):
         for one in tree.missing:
             if one.name.lower() == own:
-                text = "{library}, which holds all of Python, is not beside its python.exe: "
+                text = f"{one.name}, which holds all of Python, is not beside its python.exe"
                 seen = saw(f"needs {one.name}", Source("file", one.needed_by))
-                return proof(f"{text}no program starts", seen, library=one.name)
+                return say.proof(f"{text}: no program starts", seen)
     return None
 
 
@@ -89,13 +92,12 @@ def without_python(case: Case) -> Finding | None:
     if python is None or not python.gone:
         unexplained = any(cause_of(facts, one) == "other.not_gpu" for one in failed(facts))
         known = unexplained or facts.run.failed
-        return None if known else against("the environment has its Python")
-    why = "nothing in the environment runs"
-    if python.gone != "not executable":
-        why = "the Python that the environment was made from is gone, so nothing in it runs"
+        return None if known else say.against("the environment has its Python")
+    why = "the Python that the environment was made from is gone, so nothing in it runs"
+    why = "nothing in the environment runs" if python.gone == "not executable" else why
     gone = "a dangling link" if python.gone == "dangling link" else python.gone
     seen = saw(python.gone, Source("file", python.path))
-    return proof("{path} is {gone}: {why}", seen, path=python.path, gone=gone, why=why)
+    return say.proof(f"{python.path} is {gone}: {why}", seen)
 
 
 def older_runtime(case: Case) -> Finding | None:
@@ -105,8 +107,9 @@ def older_runtime(case: Case) -> Finding | None:
     one = next(old, None)
     if one is None or value_or(case.facts.installs.start, ()):
         return None
-    text = "{path} is older than {asker} needs: it lacks {version}, so the import fails, GPU or not"
-    return said_old(one, text)
+    asker = one.needed_by.rpartition("-packages/")[2]
+    lacks = f"it lacks {one.version}, so the import fails, GPU or not"
+    return said_old(one, f"{one.path} is older than {asker} needs: {lacks}")
 
 
 # ---------------------------------------------------------------- GPU memory
@@ -118,8 +121,8 @@ def _fullest(facts: Facts) -> GpuUse | None:
     return max(used, key=lambda use: (use.own + use.others_then) / use.total, default=None)
 
 
-def _of(count: int, total: int) -> str:
-    return f"{count / GIB:.1f} of {total / GIB:.1f} GiB"
+def _of(count: int, use: GpuUse) -> str:
+    return f"{count / GIB:.1f} of {use.total / GIB:.1f} GiB of GPU {use.index}"
 
 
 def filled(case: Case) -> Finding | None:
@@ -129,10 +132,9 @@ def filled(case: Case) -> Finding | None:
         return None
     if use.own + use.others_then < 0.9 * use.total:
         return None
-    text = "the program itself held {own} of GPU {gpu} at its peak, all others {others}"
-    values = {"own": _of(use.own, use.total), "gpu": use.index}
-    values["others"] = f"{use.others_then / GIB:.1f} GiB"
-    return weak(text, saw(f"peak of {use.own} bytes", case.facts.run.gpus), **values)
+    others = f"{use.others_then / GIB:.1f} GiB"
+    text = f"the program itself held {_of(use.own, use)} at its peak, all others {others}"
+    return say.weak(text, saw(f"peak of {use.own} bytes", case.facts.run.gpus))
 
 
 def grabbed(case: Case) -> Finding | None:
@@ -144,9 +146,8 @@ def grabbed(case: Case) -> Finding | None:
     full = next((moment for moment in use.curve if moment.own > 0.7 * use.total), None)
     if first is None or full is None or full.seconds - first.seconds > _AT_ONCE:
         return None
-    text = "the program took {own} of GPU {gpu} within seconds of its first use"
-    seen = saw(f"{full.own} bytes after {full.seconds} s", case.facts.run.gpus)
-    return weak(text, seen, own=_of(full.own, use.total), gpu=use.index)
+    text = f"the program took {_of(full.own, use)} within seconds of its first use"
+    return say.weak(text, saw(f"{full.own} bytes after {full.seconds} s", case.facts.run.gpus))
 
 
 # ---------------------------------------------------------------- --probe
@@ -168,30 +169,19 @@ _CODES: tuple[tuple[int, str, str], ...] = (
 def answered(case: Case) -> Iterator[Finding]:
     """Each code that decides a cause."""
     stages = case.facts.probe.stages
+    choice = value_or(case.facts.devices.visibility, None)
+    order = choice.visible if choice else ()  # CUDA's numbers → those of NVML
     for stage in value_or(stages, ()):
-        call = stage.failing
+        call, device = stage.failing, stage.device
         if stage.name not in _DRIVER_STAGES or call is None:
             continue
+        subject = "" if device is None else f"GPU {dict(enumerate(order)).get(device, device)}"
+        where = f" in {stage.library}" if stage.library else ""
+        seen = saw(f"{call.name}{where} returned {call.code}", stages)
         for code, cause, means in _CODES:
-            if code != call.code or not _rightful(case.facts, code, cause):
-                continue
-            where = f" in {stage.library}" if stage.library else ""
-            text = "{call} answered the probe with {code} {status}: {means}"
-            values = {"call": call.name, "code": code, "status": call.status, "means": means}
-            seen = saw(f"{call.name}{where} returned {code}", stages)
-            found = proof(text, seen, **values)
-            subject = _subject(case.facts, stage)
-            yield Finding(cause, found.weight, text, found.values, (seen,), subject)
-
-
-def _subject(facts: Facts, stage: Stage) -> str:
-    """The GPU as NVML numbers it: CUDA's number leads there through what is visible."""
-    if stage.device is None:
-        return ""
-    choice = value_or(facts.devices.visibility, None)
-    order = choice.visible if choice else ()
-    index = order[stage.device] if stage.device < len(order) else stage.device
-    return f"GPU {index}"
+            if code == call.code and _rightful(case.facts, code, cause):
+                told = f"{call.name} answered the probe with {code} {call.status}: {means}"
+                yield replace(say.proof(told, seen), cause=cause, subject=subject)
 
 
 def _rightful(facts: Facts, code: int, cause: str) -> bool:

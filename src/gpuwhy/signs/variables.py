@@ -11,19 +11,8 @@ from gpuwhy.facts.finding import Evidence, Finding, know, saw
 from gpuwhy.facts.installs import StartProblem
 from gpuwhy.facts.variables import Fault, Variable
 from gpuwhy.knowledge.settings import WRITTEN
-from gpuwhy.signs import paths
-from gpuwhy.signs.case import (
-    Case,
-    Row,
-    against,
-    base_name,
-    noted,
-    prevents_start,
-    proof,
-    rows,
-    slows,
-    strong,
-)
+from gpuwhy.signs import paths, say
+from gpuwhy.signs.case import Case, Row, rows
 from gpuwhy.signs.devices import VISIBLE
 from gpuwhy.signs.expect import gpu_present, installed
 
@@ -74,7 +63,7 @@ def turned_off(case: Case) -> Finding | None:
         return None
     present = gpu_present(case.facts)
     gpu = present.need()
-    return _said(proof, *found, saw(f"a GPU: {gpu}", present)) if gpu else None
+    return _said(say.proof, *found, saw(f"a GPU: {gpu}", present)) if gpu else None
 
 
 def rejected(case: Case) -> Finding | None:
@@ -83,7 +72,7 @@ def rejected(case: Case) -> Finding | None:
     if found is None:
         return None
     at_some = found[0].name in _AT_SOME_WORK
-    return slows(_said(strong, *found)) if at_some else _said(proof, *found)
+    return say.slows(_said(say.strong, *found)) if at_some else _said(say.proof, *found)
 
 
 def gpu_asked_of_cpu_build(case: Case) -> Finding | None:
@@ -97,8 +86,8 @@ def gpu_asked_of_cpu_build(case: Case) -> Finding | None:
     if not _without_cuda(case) or gpu_present(case.facts).need() is not None:
         return None
     built = saw(f"{case.named}, built without CUDA", case.framework.gpu_build)
-    text = "{name}={value} allows the GPU only, and this build of JAX has no CUDA"
-    return strong(text, _saw(one), built, name=one.name, value=one.value)
+    text = f"{one.name}={one.value} allows the GPU only, and this build of JAX has no CUDA"
+    return say.strong(text, _saw(one), built, name=one.name)
 
 
 def without_effect(case: Case) -> Finding | None:
@@ -106,24 +95,15 @@ def without_effect(case: Case) -> Finding | None:
     found = next(_faults(case, *_MILD), None)
     if found is None:
         return None
-    finding = _said(strong, *found)
-    return noted(finding) if found[0].name in _PRELOADING else slows(finding)
+    finding = _said(say.strong, *found)
+    return say.noted(finding) if found[0].name in _PRELOADING else say.slows(finding)
 
 
-def _said(
-    say: Callable[..., Finding], variable: Variable, fault: Fault, *more: Evidence
-) -> Finding:
-    allowed = "; it takes {allowed}" if 0 < len(fault.allowed) <= _MOST else ""
-    return say(
-        f"{{name}}={{value}}: {{effect}}{allowed}",
-        _saw(variable),
-        *((know(fault.text, Source("know", fault.source)),) if fault.source else ()),
-        *more,
-        name=variable.name,
-        value=_short(variable),
-        effect=fault.text,
-        allowed=", ".join(fault.allowed),
-    )
+def _said(weigh: Callable[..., Finding], one: Variable, fault: Fault, *more: Evidence) -> Finding:
+    allowed = f"; it takes {', '.join(fault.allowed)}" if 0 < len(fault.allowed) <= _MOST else ""
+    known = (know(fault.text, Source("know", fault.source)),) if fault.source else ()
+    text = f"{one.name}={_short(one)}: {fault.text}{allowed}"
+    return weigh(text, _saw(one), *known, *more, name=one.name)
 
 
 def _short(variable: Variable) -> str:
@@ -144,10 +124,14 @@ def keeps_from_starting(case: Case) -> Finding | None:
     first = next(iter(installed(case.facts)), case.framework)
     if one is None or first.name != case.framework.name:
         return None
-    lost = "Python does not find the installed {lost}" if one.lost else "Python does not start"
-    seen = saw(f"{one.variable}={one.value}", Source("env", one.variable))
-    values = {"name": one.variable, "value": one.value, "lost": one.lost}
-    return prevents_start(proof(f"{{name}}={{value}}: {lost}", seen, **values))
+    then = (
+        f"Python does not find the installed {say.listed(one.lost)}"
+        if one.lost
+        else "Python does not start"
+    )
+    set_to = f"{one.variable}={one.value}"
+    seen = saw(set_to, Source("env", one.variable))
+    return say.prevents_start(say.proof(f"{set_to}: {then}", seen, name=one.variable))
 
 
 def _put_first(case: Case, *variables: str) -> Finding | None:
@@ -156,25 +140,22 @@ def _put_first(case: Case, *variables: str) -> Finding | None:
     A proof where the object that cannot be loaded needs a library of that name.
     """
     run = case.facts.run
-    found = value_or(run.put_first, ()) if run.failed else ()
-    found = tuple(one for one in found if one.variable in variables)
+    found = [one for one in value_or(run.put_first, ()) if run.failed and one.variable in variables]
     one = next((one for one in found if one.needed_by), None)
     if one is None and run.crashed:
         odd = (one for one in found if not any(word in one.path.lower() for word in _USUAL))
         one = next((one for one in odd if one.variable != "LD_LIBRARY_PATH"), None)
     if one is None:
         return None
-    values = {"name": one.variable, "path": one.path, "library": base_name(one.path)}
-    values["asker"] = base_name(one.needed_by)
-    seen = [saw(f"{one.variable} puts {one.path} first", Source("env", one.variable))]
-    text = "{name} puts {path} into the program, which ended while it loaded its libraries"
+    first, library = f"{one.variable} puts {one.path} first", say.base_name(one.path)
+    seen = [saw(first, Source("env", one.variable))]
+    text = f"{one.variable} puts {one.path} into the program, which ended while it loaded libraries"
     if one.needed_by:
-        seen.append(saw(f"needs {values['library']}", Source("file", one.needed_by)))
-        text = (
-            "{name} puts {path} first, and {asker}, which needs {library}, cannot be loaded with it"
-        )
-    found_first = (proof if one.needed_by else strong)(text, *seen, **values)
-    return replace(found_first, matches_crash=True)
+        seen.append(saw(f"needs {library}", Source("file", one.needed_by)))
+        asker = say.base_name(one.needed_by)
+        text = f"{first}, and {asker}, which needs {library}, cannot be loaded with it"
+    finding = say.sure(bool(one.needed_by))(text, *seen, name=one.variable)
+    return replace(finding, matches_crash=True)
 
 
 def preloaded(case: Case) -> Finding | None:
@@ -194,7 +175,8 @@ def nothing_wrong(case: Case) -> Finding | None:
     wrong = [fault for one in variables for fault in one.faults if fault.kind == "rejected"]
     if _without_cuda(case) and any(case.framework.name in fault.frameworks for fault in wrong):
         return None  # a wrong value that this build should not read
-    return against("no variable has a value that {framework} rejects or that keeps it from the GPU")
+    none = f"no variable has a value that {case.named} rejects or that keeps it from the GPU"
+    return say.against(none)
 
 
 SIGNS = (
