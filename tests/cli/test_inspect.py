@@ -124,7 +124,7 @@ def test_a_relative_path_and_another_root(home, monkeypatch):
         (None, ["/proc/kmsg"], "empty file"),
         (None, ["pipe"], "not a regular file but a pipe"),
         (None, ["no.whl"], "no.whl: not a zip archive at offset 0"),
-        (None, ["empty"], "neither a Python environment nor a folder with shared libraries"),
+        (None, ["empty"], "empty: no Python environment; name a file in it"),
     ],
 )
 def test_bad_input_is_2_and_one_clear_line(home, make, argv, said, monkeypatch):

@@ -139,14 +139,6 @@ def test_what_a_wheel_asks_of_others_is_sorted_by_who_brings_it(tmp_path):
     assert bundle.asks[-1].needed_by == ("demo/liba.so", "demo/libb.so")
 
 
-def test_a_folder_of_libraries_is_told_like_a_wheel(tmp_path):
-    root = root_with(tmp_path, {"sdk/lib/liba.so": elf(("libb.so",)), "sdk/bin/x": b"no library"})
-    found = look("/sdk", root)
-    assert found.kind == "folder"
-    assert found.bundle is not None
-    assert [part.name for part in found.bundle.parts] == ["lib/liba.so"]
-
-
 @pytest.mark.parametrize(
     "data, said",
     [

@@ -129,7 +129,7 @@ def test_an_environment_gives_the_tree_of_its_framework(disk):
         assert [one.name for one in found.tree.missing] == ["cudnn64_7.dll"]
 
 
-def test_a_wheel_for_windows(disk, tmp_path):
+def test_a_wheel_for_windows(tmp_path):
     needs = {
         "demo/_demo.pyd": ("python38.dll", "DEMO.dll", "cublas64_10.dll", "nvcuda.dll"),
         "demo/demo.dll": ("KERNEL32.dll", "MSVCP140.dll", "api-ms-win-x.dll"),
@@ -145,11 +145,6 @@ def test_a_wheel_for_windows(disk, tmp_path):
         ("python38.dll", "framework"),
         ("MSVCP140.dll", "system"),
     ]
-    assert not found.searched
-    assert "not found here" not in text(found)
-    inside = below(disk, f"C:/{file.name}", PATH="C:\\one")
-    assert inside.bundle is not None
-    assert inside.bundle.asks[-1].found == "C:/Windows/System32/msvcp140.dll"
     valid(found)
 
 
@@ -161,10 +156,3 @@ def test_a_damaged_library_in_a_wheel_is_named(tmp_path):
     assert found.bundle.problems[0].startswith("demo/x.dll: DOS header cut short")
     assert not found.sound
 
-
-def test_a_folder_of_windows_libraries(tmp_path):
-    (tmp_path / "cublas64_12.dll").write_bytes(pe({"CUBLASLT64_12.dll": ["a"]}))
-    (tmp_path / "cublasLt64_12.dll").write_bytes(pe())
-    found = here(tmp_path)
-    assert found.bundle is not None
-    assert (len(found.bundle.parts), found.bundle.asks) == (2, ())

@@ -13,13 +13,12 @@ from gpuwhy.answer.text import counted, listed, size
 from gpuwhy.inspect import inspected as of
 from gpuwhy.loader import linux, windows_system
 
-_CONTRACT = re.compile(r"(api|ext)-ms-", re.IGNORECASE)
 _WORDS = {
     "library": "a shared library",
     "program": "a program",
     "wheel": "a wheel",
     "environment": "a Python environment",
-    "folder": "a folder",
+    "folder": "a folder",  # of a saved answer
 }
 _BRINGERS = {
     "driver": "of the driver",
@@ -33,7 +32,14 @@ _FEW_PARTS, _FEW_PLACES, _FEW_NAMES = 5, 4, 6
 
 def document(found: of.Inspected, detail: int = 0) -> tree.Document:
     """The answer; without `detail` the libraries of CUDA and the frameworks alone."""
-    blocks: list[tree.Block] = [_heading(found)]
+    trees = [one.tree for one in found.frameworks] or [found.tree]
+    unsure = tuple(dict.fromkeys(name for one in trees for name in one.unsure))
+    where = "could be on PATH alone, which is not known (--env PATH=…)"
+    doubt = [f"{listed(unsure)} {where}"] if unsure else []
+    said = "; ".join([*_problems(found, trees), *doubt]) or _fine(found)
+    certain = found.searched and not unsure and all(one.path for one in found.opens)
+    mark: tree.Mark = "bad" if not found.sound else "ok" if certain else "unknown"
+    blocks: list[tree.Block] = []
     if found.header:
         blocks.append(pairs(*_header(found, found.header)))
     if found.bundle:
@@ -46,37 +52,18 @@ def document(found: of.Inspected, detail: int = 0) -> tree.Document:
     steering = [pair(name, value) for name, value in found.variables.items()]
     blocks.append(pairs(*steering, *(pair("note", text) for text in found.notes)))
     return tree.Document(
-        tuple(one for one in blocks if getattr(one, "rows", True)),
-        title=f"{found.path.rpartition('/')[2] or found.path}: {_said(found)}",
+        (
+            tree.Heading((f"{found.path}, {_WORDS[found.kind]}: {said}",), mark),
+            *(one for one in blocks if getattr(one, "rows", True)),
+        ),
+        title=f"{found.path.rpartition('/')[2] or found.path}: {said}",
         made_by=f"gpuwhy {__version__}",
         about=found.path,
     )
 
 
-def _heading(found: of.Inspected) -> tree.Heading:
-    certain = found.searched and not _unsure(found) and all(one.path for one in found.opens)
-    mark: tree.Mark = "bad" if not found.sound else "ok" if certain else "unknown"
-    return tree.Heading((f"{found.path}, {_WORDS[found.kind]}: {_said(found)}",), mark)
-
-
-def _said(found: of.Inspected) -> str:
-    """What is wrong, else what was found."""
-    unsure = _unsure(found)
-    where = "could be on PATH alone, which is not known (--env PATH=…)"
-    doubt = f"{listed(unsure)} {where}" if unsure else ""
-    return "; ".join(filter(None, (*_problems(found), doubt))) or _fine(found)
-
-
-def _trees(found: of.Inspected) -> list[of.Tree]:
-    return [one.tree for one in found.frameworks] or [found.tree]
-
-
-def _unsure(found: of.Inspected) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for one in _trees(found) for name in one.unsure))
-
-
-def _problems(found: of.Inspected) -> Iterator[str]:
-    missing = dict.fromkeys(one.name for loads in _trees(found) for one in loads.missing)
+def _problems(found: of.Inspected, trees: Sequence[of.Tree]) -> Iterator[str]:
+    missing = dict.fromkeys(one.name for loads in trees for one in loads.missing)
     unfit = len(found.tree.unmet) + len(found.tree.unmet_versions)
     if missing:
         yield f"{listed(tuple(missing))} not found"
@@ -89,6 +76,7 @@ def _problems(found: of.Inspected) -> Iterator[str]:
 
 
 def _fine(found: of.Inspected) -> str:
+    """What was found, where nothing is wrong."""
     if found.bundle:
         many, asks = len(found.bundle.parts), len(found.bundle.asks)
         libraries = counted(many, "shared library", "shared libraries")
@@ -102,42 +90,30 @@ def _fine(found: of.Inspected) -> str:
     return f"{fine}; {named}" if gone else fine
 
 
-def _header(found: of.Inspected, header: of.Header) -> tuple[tree.Pair | None, ...]:
-    kind = " · ".join(filter(None, (f"{header.machine}, {header.bits} bit", header.soname)))
-    newest = [
-        f"{last} of {name}" for name, asked in header.versions.items() if (last := _newest(asked))
-    ]
-    glibc = [f"glibc {header.glibc} or newer"] if header.glibc else []
+def _header(found: of.Inspected, header: of.Header) -> Iterator[tree.Pair | None]:
+    contracts = [name for name in found.needed if re.match(r"(?i)(api|ext)-ms-", name)]
+    needed = list(found.needed)
+    if len(contracts) > 1:  # the many contracts of Windows as one
+        needed = [name for name in found.needed if name not in contracts]
+        needed.append(f"{len(contracts)} api-ms-win-…")
+    requires = [f"glibc {header.glibc} or newer"] if header.glibc else []
+    for name, asked in header.versions.items():
+        numbered = [one for one in asked if re.fullmatch(r"GLIBCXX_[\d.]+", one)]
+        newest = max(numbered, key=lambda one: [int(n) for n in one[8:].split(".")], default="")
+        requires += [f"{newest} of {name}"] if newest else []
     opens = [f"{one.name} ({one.path or 'not found'})" for one in found.opens]
-    return (
-        pair("is", kind),
-        pair("version", header.version or ""),
-        pair("build id", header.build_id),
-        _gpu(found.gpu),
-        pair("needs", ", ".join(_needed(found.needed)) or "no library"),
-        pair("later", ", ".join(header.delayed)),
-        pair("may open", ", ".join(opens)),
-        pair("requires", ", ".join((*glibc, *newest))),
-        pair("RPATH", _path(header.rpath)),
-        pair("RUNPATH", _path(header.runpath)),
+    yield pair(
+        "is", " · ".join(filter(None, (f"{header.machine}, {header.bits} bit", header.soname)))
     )
-
-
-def _needed(names: tuple[str, ...]) -> list[str]:
-    """The names, with the many contracts of Windows as one."""
-    others = [name for name in names if not _CONTRACT.match(name)]
-    count = len(names) - len(others)
-    return [*others, f"{count} api-ms-win-…"] if count > 1 else list(names)
-
-
-def _newest(versions: tuple[str, ...]) -> str:
-    numbered = [one for one in versions if re.fullmatch(r"GLIBCXX_[\d.]+", one)]
-    return max(numbered, key=lambda one: [int(n) for n in one[8:].split(".")], default="")
-
-
-def _path(text: str) -> str:
-    folders = tuple(dict.fromkeys(text.split(":"))) if text else ()
-    return listed(folders, 8) if len(folders) > 8 else ", ".join(folders)
+    yield pair("version", header.version or "")
+    yield pair("build id", header.build_id)
+    yield _gpu(found.gpu)
+    yield pair("needs", ", ".join(needed) or "no library")
+    yield pair("later", ", ".join(header.delayed))
+    yield pair("may open", ", ".join(opens))
+    yield pair("requires", ", ".join(requires))
+    for name, path in (("RPATH", header.rpath), ("RUNPATH", header.runpath)):
+        yield pair(name, listed(tuple(dict.fromkeys(path.split(":"))), 8) if path else "")
 
 
 def _gpu(gpu: of.Gpu) -> tree.Pair | None:
@@ -165,16 +141,15 @@ def _tree(loads: of.Tree, detail: int) -> Iterator[tree.Block]:
         text = f"{node.asker} needs version {node.version}, which {node.provider} does not define"
         failing.append(item(text, mark="bad"))
     yield items(failing)
-    libraries = [one for one in loads.libraries if detail or _matters(one)]
-    yield items(_library(one, detail) for one in libraries)
-    if hidden := len(loads.libraries) - len(libraries):
+    kept = []
+    for one in loads.libraries:
+        of_gpu = linux.concerns_gpu(one.path) or windows_system.concerns_gpu(one.path)
+        if detail or of_gpu or one.lost or one.closed:
+            kept.append(_library(one, detail))
+    yield items(kept)
+    if hidden := len(loads.libraries) - len(kept):
         text = f"and {counted(hidden, 'library', 'libraries')} of the system (-v)"
         yield tree.Paragraph((tree.Soft(text),))
-
-
-def _matters(one: of.Library) -> bool:
-    gpu = linux.concerns_gpu(one.path) or windows_system.concerns_gpu(one.path)
-    return gpu or bool(one.lost) or one.closed
 
 
 def _library(one: of.Library, detail: int) -> tree.Item:
@@ -191,84 +166,64 @@ def _missing(gone: of.Missing, detail: int) -> tree.Item:
     why = f" ({gone.reason})" if gone.refused else ""
     lines: list[str] = [f"{gone.name} not found{why}, needed by {gone.needed_by}"]
     lines += [f"it is in {path}, where the loader does not look" for path in gone.elsewhere]
-    places = _places(gone.searched)
-    shown = places if detail else places[:_FEW_PLACES]
-    lines += [f"searched: {folder} ({why})" for why, folder in shown]
-    if len(places) > len(shown):
-        lines.append(f"and {counted(len(places) - len(shown), 'more place')} (-v)")
+    places: dict[str, None] = {}  # each folder once, with why it is searched and what is skipped
+    for place in gone.searched:
+        folder = posixpath.normpath(place.where.rpartition("/")[0] or "/")
+        note = "" if place.outcome == "not there" else f": {place.outcome}"
+        places.setdefault(f"searched: {folder}{note} ({place.why})")
+    shown = len(places) if detail else _FEW_PLACES
+    lines += list(places)[:shown]
+    if len(places) > shown:
+        lines.append(f"and {counted(len(places) - shown, 'more place')} (-v)")
     return item(*lines, mark="bad")
 
 
-def _places(searched: Sequence[of.Searched]) -> list[tuple[str, str]]:
-    """Why a folder is searched, and the folder with what was skipped there; each once."""
-    out: dict[tuple[str, str], None] = {}
-    for place in searched:
-        folder = posixpath.normpath(place.where.rpartition("/")[0] or "/")
-        note = "" if place.outcome == "not there" else f": {place.outcome}"
-        out.setdefault((place.why, f"{folder}{note}"))
-    return list(out)
-
-
-# Wheels and folders
+# Wheels
 
 
 def _bundle(bundle: of.Bundle, found: of.Inspected, detail: int) -> Iterator[tree.Block]:
     yield items(item(problem, mark="bad") for problem in bundle.problems)
+    glibc = f"glibc {bundle.glibc} or newer ({bundle.glibc_by})" if bundle.glibc else ""
+    if glibc and bundle.promised:
+        wrong = ", which is not enough" if of.newer(bundle.glibc, bundle.promised) else ""
+        glibc += f"; its tag says {bundle.promised}{wrong}"
+    if glibc and bundle.here:
+        glibc += f"; here is {bundle.here}"
     yield pairs(
         pair("is", f"{bundle.name} {bundle.version}".strip()),
         pair("tags", ", ".join(bundle.tags)),
         _gpu(found.gpu),
-        pair("requires", _glibc(bundle)),
+        pair("requires", glibc),
         pair("packages", *bundle.requires),
     )
     if bundle.asks:
         yield tree.Heading(("What it asks of others",), level=2)
-        yield _asks(bundle, detail, "not found by a plain search" if found.searched else "")
+        kinds = {words: [o for o in bundle.asks if o.kind == k] for k, words in _BRINGERS.items()}
+        named = [(words, [one.name for one in asks]) for words, asks in kinds.items() if asks]
+        lines = [
+            (one.name, words, _names([_file(name) for name in one.needed_by], 1))
+            for words, asks in kinds.items()
+            for one in asks
+        ]
+        short = pairs(*(pair(words, _names(names, _FEW_NAMES)) for words, names in named))
+        yield table(("library", "", "needed by"), lines) if detail else short
     largest = sorted(bundle.parts, key=lambda part: -part.size)
     shown = largest if detail else largest[:_FEW_PARTS]
     many = counted(len(largest), "shared library", "shared libraries")
     many += "" if len(shown) == len(largest) else ", the largest (-v: all)"
     yield tree.Heading((many,), level=2)
-    rows = [
-        (one.name if detail else _file(one.name), one.version or "", size(one.size), _code(one.gpu))
-        for one in shown
-    ]
+    rows = []
+    for one in shown:
+        code = (*(one.gpu.usual_sass or one.gpu.sass), *(f"{c} (PTX)" for c in one.gpu.usual_ptx))
+        name = one.name if detail else _file(one.name)
+        rows.append((name, one.version or "", size(one.size), " ".join(code)))
     yield table(("file", "version", "size", "GPU code"), rows)
 
 
-def _asks(bundle: of.Bundle, detail: int, nothing: str) -> tree.Block:
-    """What it needs and does not hold, by who brings it; with `detail` for whom and from where."""
-    kinds = {words: [o for o in bundle.asks if o.kind == kind] for kind, words in _BRINGERS.items()}
-    if not detail:
-        rows = (
-            (words, _names([one.name for one in asks])) for words, asks in kinds.items() if asks
-        )
-        return pairs(*(pair(*row) for row in rows))
-    lines = [
-        (one.name, words, _names([_file(name) for name in one.needed_by], 1), one.found or nothing)
-        for words, asks in kinds.items()
-        for one in asks
-    ]
-    return table(("library", "", "needed by", "here"), lines)
-
-
-def _names(names: Sequence[str], most: int = _FEW_NAMES) -> str:
+def _names(names: Sequence[str], most: int) -> str:
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _file(path: str) -> str:
     return path.rpartition("/")[2]
-
-
-def _code(gpu: of.Gpu) -> str:
-    return " ".join((*(gpu.usual_sass or gpu.sass), *(f"{one} (PTX)" for one in gpu.usual_ptx)))
-
-
-def _glibc(bundle: of.Bundle) -> str:
-    if not bundle.glibc:
-        return ""
-    wrong = ", which is not enough" if of.newer(bundle.glibc, bundle.promised) else ""
-    tag = f"; its tag says {bundle.promised}{wrong}" if bundle.promised else ""
-    here = f"; here is {bundle.here}" if bundle.here else ""
-    return f"glibc {bundle.glibc} or newer ({bundle.glibc_by}){tag}{here}"
