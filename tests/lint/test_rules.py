@@ -8,7 +8,7 @@ import pytest
 from gpuwhy.lint.linter import lint
 from gpuwhy.lint.mistakes import Lint
 from gpuwhy.lint.rules import Example, gone, rules
-from gpuwhy.lint.target import described
+from gpuwhy.plan.describe import described
 
 HERE = Path(__file__).parent
 CASES = [json.loads(line) for line in (HERE / "cases.jsonl").read_text("utf-8").splitlines()]
@@ -46,7 +46,7 @@ FOUR = [  # what the last trial found missing
 def checked(files: dict[str, str], example: Example | None = None) -> Lint:
     options = example.options if example else {}
     gpus = tuple(filter(None, (options.get("gpu", ""),)))
-    target = described(options.get("driver", ""), gpus)
+    target = described((), options.get("driver", ""), gpus) if options else None
     return lint(files, files.get, target, listed=lambda _: tuple(files))
 
 

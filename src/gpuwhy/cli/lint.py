@@ -15,9 +15,9 @@ from gpuwhy.lint import kinds, report
 from gpuwhy.lint.linter import lint
 from gpuwhy.lint.mistakes import Lint, contract
 from gpuwhy.lint.rules import gone, rules
-from gpuwhy.lint.target import BadTargetError, described
 from gpuwhy.machine import reading, writing
 from gpuwhy.machine.redact import of_this_machine
+from gpuwhy.plan.describe import BadMachineError, described
 
 _BYTES = 33_000_000
 _FILES, _CHARACTERS = 200_000, 512_000_000
@@ -38,9 +38,11 @@ def go(options: argparse.Namespace) -> int:
         return HEALTHY
     if not options.paths:
         raise UsageError("name a file or a folder, or --explain RULE")
-    with refused(BadTargetError):
-        system = options.os or ("windows" if os.name == "nt" else "")
-        target = described(options.driver, tuple(options.gpu), system, options.arch)
+    target, system = None, options.os or ("windows" if os.name == "nt" else "")
+    if options.driver or options.gpu or system or options.arch:
+        with refused(BadMachineError):
+            gpus = tuple(options.gpu)
+            target = described((), options.driver, gpus, system=system, arch=options.arch)
     texts, unread = _texts(options.paths)
     around = _Around(options.paths)
     result = lint(texts, _read, target, unread, around)

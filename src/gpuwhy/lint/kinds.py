@@ -17,7 +17,6 @@ _GONE = pattern("kinds.gone")
 """Kinds that version 0 read."""
 _LOOK = 20_000
 _READERS = {"cog": "conda:read_cog", "notebook": "script:read_notebook"}
-_INSTALLS = re.compile(r"install|nvidia-docker")
 
 
 def by_name(path: str) -> str:
@@ -33,8 +32,23 @@ def by_name(path: str) -> str:
 
 
 def recognise(path: str, text: str) -> str:
-    """The kind of a file; "" where neither its name nor its beginning says."""
-    return by_name(path) or _by_content(path, text[:_LOOK])
+    """The kind of a file by its name, else by its beginning; "" where neither says."""
+    kind, name, begins = by_name(path), posixpath.basename(path), text[:_LOOK]
+    if kind:
+        return kind
+    if path.endswith((".yaml", ".yml")):
+        fits = (
+            kind for kind, keys in _KEYS.items() if all(re.search(k, begins, re.M) for k in keys)
+        )
+        return next(fits, "")
+    if "." in name and not path.endswith(".txt"):
+        return ""
+    lines = [line for line in begins.splitlines() if line.strip() and line.lstrip()[0] != "#"]
+    first = next((line for line in lines if not re.match(r"ARG\s", line)), "")
+    if re.match(r"\s*FROM\s+\S", first):
+        return "dockerfile"
+    listed = all(re.match(r"[\w.\[\],-]+\s*(==|>=|~=|<|$)|-", line) for line in lines)
+    return "requirements" if path.endswith(".txt") and lines and listed else ""
 
 
 def is_left_out(path: str, text: str) -> bool:
@@ -52,24 +66,9 @@ def worth_opening(path: str) -> bool:
 
 def installs(kind: str, text: str) -> bool:
     """Whether a file that was found, not named, is worth checking."""
-    if kind == "dockerfile":
-        return bool(text.strip())
-    return kind not in ("script", "notebook") or bool(_INSTALLS.search(text))
-
-
-def _by_content(path: str, text: str) -> str:
-    if path.endswith((".yaml", ".yml")):
-        fits = (kind for kind, keys in _KEYS.items() if all(re.search(k, text, re.M) for k in keys))
-        return next(fits, "")
-    plain = path.endswith(".txt")
-    if not plain and "." in posixpath.basename(path):
-        return ""
-    lines = [line for line in text.splitlines() if line.strip() and line.lstrip()[0] != "#"]
-    first = next((line for line in lines if not re.match(r"ARG\s", line)), "")
-    if re.match(r"\s*FROM\s+\S", first):
-        return "dockerfile"
-    listed = all(re.match(r"[\w.\[\],-]+\s*(==|>=|~=|<|$)|-", line) for line in lines)
-    return "requirements" if plain and lines and listed else ""
+    if kind in ("script", "notebook"):
+        return bool(re.search(r"install|nvidia-docker", text))
+    return kind != "dockerfile" or bool(text.strip())
 
 
 def reader(kind: str) -> Callable[[str, str], Sheet]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from gpuwhy.choose.demand import Demand
 from gpuwhy.lint import kinds
 from gpuwhy.lint.check import CHECKS, requests
 from gpuwhy.lint.mistakes import Checked, Lint, Mistake, Place, Problem
@@ -19,13 +20,12 @@ from gpuwhy.lint.repository import Listed, Repository
 from gpuwhy.lint.rules import gone
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Environment, Include, Pin, Read, Sheet, Workload
-from gpuwhy.lint.target import Target
 from gpuwhy.lint.versions import applies
 
 _CHARACTERS, _PROBLEMS = 32_000_000, 5
 _DEPTH, _REPEATED = 20, 20  # of includes; of one package in an environment
 _IGNORE = re.compile(r"(?:#|//).*?gpuwhy:\s*ignore(-file)?(?:\[([\w\s,-]*)\])?")
-_OF_IMAGES = frozenset(("base-image", "old-apt-key", "apt-cuda", "driver-in-image", "image-tag"))
+_OF_IMAGES = frozenset(("base-image", "old-apt-key", "driver-in-image", "image-tag"))
 """Rules that speak of the image alone: a requirements file cannot deny them."""
 
 
@@ -40,7 +40,7 @@ class _View(NamedTuple):
 def lint(
     texts: Mapping[str, str],
     read: Read,
-    target: Target | None = None,
+    target: Demand | None = None,
     unread: Mapping[str, str] | None = None,
     listed: Listed | None = None,
 ) -> Lint:
@@ -49,15 +49,19 @@ def lint(
     given = tuple(texts)
     around = listed or (lambda _: given)
     sheets = {path: _sheet(path, text) for path, text in texts.items()}
-    _in_images(sheets, texts)
+    # requirements that a Dockerfile beside installs: its image has the Python
+    built = [texts[path] for path, sheet in sheets.items() if sheet.kind == "dockerfile"]
+    for path, sheet in sheets.items():
+        name = posixpath.basename(path)
+        for stage in sheet.environments if sheet.kind == "requirements" else ():
+            stage.in_image = any(name in text and "install" in text for text in built)
     found: dict[str, list[Mistake]] = {path: [] for path in texts}
     views: list[_View] = []
     for sheet in [*sheets.values(), *_built(sheets, read)]:
+        repository = Repository(sheet.path, around(sheet.path), read)
         for stage in sheet.environments:
             _take_in(sheet, stage, stage.includes, read, (sheet.path,))
-            stage.pins = _thinned(stage.pins)
-        repository = Repository(sheet.path, around(sheet.path), read)
-        views += _judged(sheet, read, repository, target)
+            views.append(_judged(Scope(stage, target, sheet.kind, read, repository)))
         for work in _services(sheet, around(sheet.path), read):
             for one in requests.service(work, target):
                 found.setdefault(one.place.path, []).append(one)
@@ -84,15 +88,6 @@ def _sheet(path: str, text: str) -> Sheet:
     if not kind:
         said = "no kind of file that lint knows, by name or content (docs/commands/lint.md)"
     return Sheet(path, kind, problems=[Problem(Place(path, 0), said)])
-
-
-def _in_images(sheets: Mapping[str, Sheet], texts: Mapping[str, str]) -> None:
-    """Requirements that a Dockerfile beside installs: its image has the Python."""
-    built = [texts[path] for path, sheet in sheets.items() if sheet.kind == "dockerfile"]
-    for path, sheet in sheets.items():
-        name = posixpath.basename(path)
-        for environment in sheet.environments if sheet.kind == "requirements" else ():
-            environment.in_image = any(name in text and "install" in text for text in built)
 
 
 def _built(sheets: Mapping[str, Sheet], read: Read) -> Iterator[Sheet]:
@@ -129,23 +124,10 @@ def _services(sheet: Sheet, paths: Sequence[str], read: Read) -> list[Workload]:
     return sheet.workloads
 
 
-def _thinned(pins: list[Pin]) -> list[Pin]:
-    """Each demand once, and no package more often than a real file has it."""
-    seen: set[Pin] = set()
-    counts: Counter[str] = Counter()
-    out = []
-    for pin in pins:
-        plain = replace(pin, place=Place("", 0))
-        if plain not in seen and counts[pin.name] < _REPEATED:
-            seen.add(plain)
-            counts[pin.name] += 1
-            out.append(pin)
-    return out
-
-
 def _take_in(
     sheet: Sheet, stage: Environment, includes: list[Include], read: Read, inside: tuple[str, ...]
 ) -> None:
+    """What included files ask for, with what the including one says of it."""
     for include in includes:
         path = _found(include, read)
         if path in inside or len(inside) > _DEPTH:
@@ -160,26 +142,21 @@ def _take_in(
                 sheet.notes.append(Problem(include.place, said))
             continue
         stage.through.setdefault(path, stage.through.get(include.place.path, include.place))
-        made = Environment(path)
+        made, asked = Environment(path), include.indexes
         lines = requirements.logical_lines(text)
         requirements.fill(made, Sheet(path, "requirements"), lines, include.limits)
-        stage.pins += [_taken(pin, include) for pin in made.pins]
+        for pin in made.pins:
+            backed = requirements.with_backend(pin, include.backend)
+            limits, arms = pin.limits or include.limits, (*pin.arms, *include.arms)
+            indexed = requirements.with_indexes(backed, asked)
+            stage.pins.append(replace(indexed, limits=limits, arms=arms, step=include.step))
         stage.other_index |= made.other_index
         stage.refused += made.refused
-        asked = include.indexes
         inner = [
             replace(one, indexes=(*one.indexes, *asked), arms=include.arms, step=include.step)
             for one in made.includes
         ]
         _take_in(sheet, stage, inner, read, (*inside, path))
-
-
-def _taken(pin: Pin, include: Include) -> Pin:
-    """A pin of an included file, with what the including one says of it."""
-    backed = requirements.with_backend(pin, include.backend)
-    indexed = requirements.with_indexes(backed, include.indexes)
-    limits = pin.limits or include.limits
-    return replace(indexed, limits=limits, arms=(*pin.arms, *include.arms), step=include.step)
 
 
 def _found(include: Include, read: Read) -> str:
@@ -196,17 +173,23 @@ def _found(include: Include, read: Read) -> str:
     return next((path for path in tries if read(path) is not None), first)
 
 
-def _judged(
-    sheet: Sheet, read: Read, repository: Repository, target: Target | None
-) -> Iterator[_View]:
-    for stage in sheet.environments:
-        stage.pins[:] = [pin for pin in stage.pins if applies(pin.marker, stage.pythons)]
-        scope = Scope(stage, target, sheet.kind, read, repository)
-        through = {path: line for path, line in stage.through.items() if path != sheet.path}
-        found = (one for check in CHECKS for one in check(scope))
-        told = tuple(replace(one, through=through.get(one.place.path)) for one in found)
-        informed = bool(stage.image or stage.pythons)
-        yield _View(frozenset((sheet.path, *stage.through)), informed, told)
+def _judged(scope: Scope) -> _View:
+    """What is wrong in an environment: each demand once, no package oftener than real files do."""
+    stage, seen = scope.environment, set[Pin]()
+    counts: Counter[str] = Counter()
+    pins, stage.pins = stage.pins, []
+    for pin in pins:
+        plain = replace(pin, place=Place("", 0))
+        again = plain in seen or counts[pin.name] >= _REPEATED
+        if not again and applies(pin.marker, stage.pythons):
+            stage.pins.append(pin)
+        seen.add(plain)
+        counts[pin.name] += not again
+    through = {path: line for path, line in stage.through.items() if path != stage.path}
+    found = (one for check in CHECKS for one in check(scope))
+    mistakes = tuple(replace(one, through=through.get(one.place.path)) for one in found)
+    informed = bool(stage.image or stage.pythons)
+    return _View(frozenset((stage.path, *stage.through)), informed, mistakes)
 
 
 def _agreed(views: list[_View]) -> Iterator[Mistake]:
@@ -214,28 +197,28 @@ def _agreed(views: list[_View]) -> Iterator[Mistake]:
     for view in sorted(views, key=lambda one: not one.informed):
         for one in view.mistakes:
             looked = [v for v in views if v.informed and one.place.path in v.covers]
-            same = any(
-                (o.rule, o.place) == (one.rule, one.place) for v in looked for o in v.mistakes
-            )
+            found = {(other.rule, other.place) for v in looked for other in v.mistakes}
+            same = (one.rule, one.place) in found
             if view.informed or not looked or same or one.rule in _OF_IMAGES:
                 yield one
 
 
 def _checked(path: str, sheet: Sheet | None, text: str, found: list[Mistake]) -> Checked:
     """One file's mistakes: each once, without those that a comment silences, by line."""
-    unique = {(one.rule, one.place.line): one for one in reversed(found)}
+    sheet = sheet or Sheet(path, kinds.recognise(path, text))
     silenced, notes = _silenced(path, text)
-    kept = [one for one in unique.values() if not _is_silenced(one, silenced)]
-    kept.sort(key=lambda one: (one.place.line, one.rule))
-    problems = sheet.problems if sheet else []
-    shown = problems[:_PROBLEMS]
-    if len(problems) > _PROBLEMS:
-        said = f"and {len(problems) - _PROBLEMS} more lines that cannot be read"
-        shown = [*shown, Problem(problems[_PROBLEMS].place, said)]
-    notes = [*(sheet.notes if sheet else ()), *notes]
-    kind = sheet.kind if sheet else kinds.recognise(path, text)
-    ignored = len(unique) - len(kept)
-    return Checked(path, kind, tuple(kept), tuple(shown), tuple(notes), ignored)
+    unique = {(one.rule, one.place.line): one for one in reversed(found)}
+    kept = []
+    for (rule, line), one in sorted(unique.items(), key=lambda pair: pair[0][::-1]):
+        named = [silenced[at] for at in (line, 0) if at in silenced]
+        if not any(not names or rule in names for names in named):
+            kept.append(one)
+    shown = sheet.problems[:_PROBLEMS]
+    if len(sheet.problems) > _PROBLEMS:
+        said = f"and {len(sheet.problems) - _PROBLEMS} more lines that cannot be read"
+        shown = [*shown, Problem(sheet.problems[_PROBLEMS].place, said)]
+    notes, ignored = [*sheet.notes, *notes], len(unique) - len(kept)
+    return Checked(path, sheet.kind, tuple(kept), tuple(shown), tuple(notes), ignored)
 
 
 def _silenced(path: str, text: str) -> tuple[dict[int, set[str]], list[Problem]]:
@@ -254,8 +237,3 @@ def _silenced(path: str, text: str) -> tuple[dict[int, set[str]], list[Problem]]
             said = f"the rule {name} is no longer there: {gone()[name]}"
             notes.append(Problem(Place(path, number), said))
     return out, notes
-
-
-def _is_silenced(one: Mistake, silenced: dict[int, set[str]]) -> bool:
-    named = (silenced.get(line) for line in (one.place.line, 0))
-    return any(names is not None and (not names or one.rule in names) for names in named)

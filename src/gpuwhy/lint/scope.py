@@ -9,6 +9,7 @@ from functools import cached_property
 
 from packaging.version import Version
 
+from gpuwhy.choose.demand import Demand
 from gpuwhy.knowledge import asked, images, releases
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.packages import flavour, library_wheel
@@ -16,7 +17,6 @@ from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.repository import Repository
 from gpuwhy.lint.rules import names, pattern
 from gpuwhy.lint.sheet import Environment, Pin, Read, holds_only
-from gpuwhy.lint.target import Target
 from gpuwhy.lint.versions import LINUX, PYTHONS, Release, allowed, is_pinned, parsed, solve
 
 TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu")
@@ -26,15 +26,9 @@ _CONDA_GPU = names("scope.conda_gpu")
 _GPU_ONLY = names("scope.gpu_only")
 _STACK = pattern("scope.stack")
 _TOOLS = names("scope.tools")
-_OTHERWISE = (
-    "cpu|tpu|(?:non?|without)[-_]?(?:cuda|gpu)|metal|mps|macos|mac|osx|rocm|amd|intel|docs?"
-    "|readthedocs|rtd|ci|lint|dev|tests?"
-)
-_NONE = Version("0")
-_FOR_PYTHON = re.compile(r"cp([23])(\d+)")
-_INSTALLS_PROJECT = re.compile(
-    r"pip[\d.]* install( \S+)*? (-e )?\.(\[[^\]]*\])?( |$)|poetry install|uv sync|pdm install"
-)
+_OTHERWISE = pattern("scope.otherwise")
+_FOR_GPUS = re.compile(r"(^|[^a-z])(gpu|cuda|cu1\d\d|nvidia)([^a-z]|$)")
+_INSTALLS_PROJECT = pattern("scope.installs_project")
 _LISTS = ("requirements", "pyproject", "conda", "script")
 """Kinds of files that others install, and that rarely name their Python themselves."""
 _ANY = tuple(p for p in PYTHONS if p not in ("3.6", "3.15"))
@@ -46,7 +40,7 @@ class Scope:
     def __init__(
         self,
         environment: Environment,
-        target: Target | None,
+        target: Demand | None,
         kind: str,
         read: Read,
         repository: Repository,
@@ -86,7 +80,7 @@ class Scope:
         """Whether NVIDIA's wheels with these beginnings are installed."""
         return any(name.startswith(starts) for name in self.names)
 
-    @cached_property
+    @property
     def pip_alone(self) -> bool:
         """Whether conda brings nothing but tools, and pip decides what is beside a package."""
         pins = self.environment.pins
@@ -108,16 +102,17 @@ class Scope:
 
     @cached_property
     def hinted(self) -> tuple[str, ...]:
-        """The Pythons that wheels named by their file, or other files of the repository, leave."""
-        found = (_FOR_PYTHON.fullmatch(pin.tag) for pin in self.environment.pins)
+        """The Pythons that the file asks for, or its wheels, or other files of the repository."""
+        if self.environment.pythons:
+            return self.environment.pythons
+        found = (re.fullmatch(r"cp([23])(\d+)", pin.tag) for pin in self.environment.pins)
         tags = {f"{tag[1]}.{tag[2]}" for tag in found if tag}
         return tuple(sorted(tags)) or (self.repository.pythons if self.kind in _LISTS else ())
 
     @cached_property
     def pythons(self) -> tuple[str, ...]:
         """The Pythons that the environment may have."""
-        known = self.environment.pythons or self.hinted
-        return tuple(p for p in PYTHONS if p in known) if known else _ANY
+        return tuple(p for p in PYTHONS if p in self.hinted) if self.hinted else _ANY
 
     def taken(self, pin: Pin, name: str = "", platform: str = LINUX) -> Release | None:
         """The release that pip takes: the newest allowed with a wheel; None where not known."""
@@ -125,22 +120,17 @@ class Scope:
         if found and found[-1].name == "tensorflow-gpu" and found[-1].platform == "source":
             return None  # the package that only fails: nothing else comes in its place
         fitting = [row for row in found if self._suits(row)]
-        if len(fitting) > 1 and not pin.variant and self.is_resolved:
+        resolved = not self.environment.other_index and self.kind != "notebook"
+        if len(fitting) > 1 and not pin.variant and resolved:
             held = set(self.solved(name or pin.name, pin.step))
             fitting = [row for row in fitting if row.version in held] or fitting
         among = fitting or (found if pin.version else ())
-        return max(among, key=lambda row: parsed(row.version) or _NONE, default=None)
+        return max(among, key=lambda row: parsed(row.version) or Version("0"), default=None)
 
     def _suits(self, row: Release) -> bool:
-        pythons = self.environment.pythons or self.hinted
-        if pythons and not set(pythons) & set(PYTHONS):
-            return bool(set(row.pythons) & set(pythons))  # too old for wheels of any Python 3
-        return not pythons or any(releases.has_python(row, one) for one in pythons)
-
-    @property
-    def is_resolved(self) -> bool:
-        """Whether an installer chooses the releases, by names from the default index."""
-        return not self.environment.other_index and self.kind != "notebook"
+        if self.hinted and not set(self.hinted) & set(PYTHONS):
+            return bool(set(row.pythons) & set(self.hinted))  # too old for wheels of any Python 3
+        return not self.hinted or any(releases.has_python(row, one) for one in self.hinted)
 
     def together(self, step: int) -> list[Pin]:
         """What pip installs at once with a command's packages."""
@@ -162,7 +152,7 @@ class Scope:
         """What the release of a pin brings along."""
         return {} if self.is_bare(pin.step) else asked.asks(pin.name, pin.version)
 
-    @cached_property
+    @property
     def installs_project(self) -> bool:
         """Whether a command installs the project beside, whose demands are not read here."""
         return any(_INSTALLS_PROJECT.search(command.text) for command in self.environment.commands)
@@ -175,25 +165,22 @@ class Scope:
         image = self.environment.image
         return images.read(image.text) if image else images.Base("")
 
-    @cached_property
+    @property
     def over_unknown(self) -> bool:
         """Whether packages go into an image of which nobody here knows what it holds."""
         image = self.environment.image
         return image is not None and image.text != "scratch" and not self.base.family
 
-    def _is_named(self, words: str) -> bool:
-        name = posixpath.basename(self.environment.path).lower()
-        return bool(re.search(rf"(^|[^a-z])({words})([^a-z]|$)", name))
-
     @cached_property
     def named_gpu(self) -> bool:
         """Whether the file's name says that it is for a GPU."""
-        return self._is_named(r"gpu|cuda|cu1\d\d|nvidia")
+        return bool(_FOR_GPUS.search(posixpath.basename(self.environment.path).lower()))
 
     @cached_property
     def named_otherwise(self) -> bool:
         """Whether the file's name says that it is for something without an NVIDIA GPU."""
-        return self._is_named(_OTHERWISE) and not self.named_gpu
+        name = posixpath.basename(self.environment.path).lower()
+        return bool(_OTHERWISE.search(name)) and not self.named_gpu
 
     @cached_property
     def gpu_meant(self) -> str:
@@ -229,14 +216,14 @@ class Scope:
         version = self.base.version if self.base.framework == "torch" else ""
         return version, f"torch {version} of the image"
 
-    @cached_property
+    @property
     def for_gpus(self) -> bool:
         """Whether anything here speaks of the GPU stack."""
         return bool(self.gpu_meant) or any(map(is_of_gpus, self.names))
 
-    def gpu_framework(self, *but: str) -> str:
-        """A framework with a CUDA build other than those named; "" where there is none."""
-        pins = (pin for pin in self.names.values() if pin.name not in but)
+    def gpu_framework(self, but: str) -> str:
+        """A framework with a CUDA build other than the one named; "" where there is none."""
+        pins = (pin for pin in self.names.values() if pin.name != but)
         return next((pin.name for pin in pins if is_gpu_build(pin)), "")
 
     @cached_property

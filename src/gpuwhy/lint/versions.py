@@ -22,6 +22,7 @@ LINUX = "linux-x86_64"
 
 _ENDLESS = re.compile(r"\d{40}")
 _EVERYWHERE = frozenset(PYTHONS)
+_ROUNDS = 40
 
 
 def normal(name: str) -> str:
@@ -75,14 +76,14 @@ def allowed(name: str, text: str, platform: str = LINUX) -> tuple[Release, ...]:
     """The releases of a platform that a specifier allows, oldest first."""
     public = text.split("+")[0] if "==" in text and "," not in text else text
     exact = "==" in text and "*" not in text
-    here = [row for row in rows(name) if row.platform in (platform, "any", "source")]
-    meant = [row for row in here if exact or not _is_set_aside(row)]
-    return tuple(row for row in meant if allows(public, row.version))
-
-
-def _is_set_aside(row: Release) -> bool:
-    version = parsed(row.version)
-    return version is None or version.is_prerelease or bool(row.yanked)
+    out = []
+    for row in rows(name):
+        version = parsed(row.version)
+        aside = not exact and (version is None or version.is_prerelease or row.yanked)
+        here = row.platform in (platform, "any", "source")
+        if here and not aside and allows(public, row.version):
+            out.append(row)
+    return tuple(out)
 
 
 def releases_of(pin: Pin) -> tuple[Release, ...]:
@@ -93,27 +94,19 @@ def releases_of(pin: Pin) -> tuple[Release, ...]:
 @lru_cache(maxsize=4096)
 def where(marker: str) -> frozenset[str]:
     """The Pythons on which a marker holds on Linux; one nobody can evaluate holds on all."""
-    if not marker:
-        return _EVERYWHERE
+    here = {"sys_platform": "linux", "platform_system": "Linux", "platform_machine": "x86_64"}
+    here |= {"os_name": "posix", "implementation_name": "cpython", "extra": ""}
+    here |= {"platform_python_implementation": "CPython"}
+    out = set()
     try:
-        test = Marker(marker)
-        return frozenset(one for one in PYTHONS if test.evaluate(_environment(one)))
+        test = Marker(marker) if marker else None
+        for one in PYTHONS:
+            full = {**here, "python_version": one, "python_full_version": f"{one}.0"}
+            if test is None or test.evaluate(full):
+                out.add(one)
     except (ValueError, UndefinedComparison, UndefinedEnvironmentName, RecursionError):
         return _EVERYWHERE
-
-
-def _environment(python: str) -> dict[str, str]:
-    return {
-        "python_version": python,
-        "python_full_version": f"{python}.0",
-        "sys_platform": "linux",
-        "platform_system": "Linux",
-        "platform_machine": "x86_64",
-        "os_name": "posix",
-        "implementation_name": "cpython",
-        "platform_python_implementation": "CPython",
-        "extra": "",
-    }
+    return frozenset(out)
 
 
 def holds(marker: str, python: str) -> bool:
@@ -151,12 +144,7 @@ def span(versions: tuple[str, ...]) -> str:
     """Pythons for a sentence: 3.7 to 3.10."""
     plain = [one for one in versions if not one.endswith(("t", "+"))] or list(versions)
     plain.sort(key=numbers)
-    if not plain:
-        return "none"
-    return plain[0] if len(plain) == 1 else f"{plain[0]} to {plain[-1]}"
-
-
-_ROUNDS = 40
+    return " to ".join(dict.fromkeys((plain[0], plain[-1]))) if plain else "none"
 
 
 class Clash(NamedTuple):
@@ -181,21 +169,16 @@ def solve(pins: Iterable[Pin], python: str) -> Taken:
     wanted: dict[str, list[str]] = {}
     limited: dict[str, list[str]] = {}
     for pin in pins:
-        if pin.origin == "pip" and not pin.reference and holds(pin.marker, python):
-            (limited if pin.limits else wanted).setdefault(pin.name, []).append(_public(pin))
-    joined = {
-        name: ",".join(filter(None, [*specs, *limited.get(name, ())]))
-        for name, specs in wanted.items()
-    }
-    return _taken(tuple(joined.items()), python)
-
-
-def _public(pin: Pin) -> str:
-    """A specifier without a local label; nothing for a torch that another index decides."""
-    elsewhere = any(holds_only(index.url) == "torch" for index in pin.indexes)
-    if pin.name in PYTORCH and not pin.version and elsewhere:
-        return ""
-    return pin.specifier.partition("+")[0] if pin.version else pin.specifier
+        if pin.origin != "pip" or pin.reference or not holds(pin.marker, python):
+            continue
+        elsewhere = any(holds_only(index.url) == "torch" for index in pin.indexes)
+        if pin.version:
+            spec = pin.specifier.partition("+")[0]  # without a local label
+        else:  # which torch comes, another index decides
+            spec = "" if pin.name in PYTORCH and elsewhere else pin.specifier
+        (limited if pin.limits else wanted).setdefault(pin.name, []).append(spec)
+    specs = ((name, [*of, *limited.get(name, ())]) for name, of in wanted.items())
+    return _taken(tuple((name, ",".join(filter(None, of))) for name, of in specs), python)
 
 
 @lru_cache(maxsize=512)
@@ -208,8 +191,7 @@ def _taken(wanted: tuple[tuple[str, str], ...], python: str) -> Taken:
         if named and not bits:
             return Taken({}, None, lacking=True)
         possible |= {name: bits} if bits else {}
-    exact = [name for name, bits in possible.items() if bits.bit_count() == 1]
-    order = [*exact, *(name for name in possible if name not in exact)]
+    order = sorted(possible, key=lambda name: possible[name].bit_count() != 1)
     chosen: dict[str, str] = {}
     guessed: set[str] = set()  # narrowed by one of several releases that pip may take
     for _ in range(_ROUNDS):
@@ -236,13 +218,12 @@ def _fitting(name: str, possible: dict[str, int], python: str) -> tuple[int, Cla
     clash = None
     for group in reversed(asked.project(name).groups):
         bits = group.bits & possible[name]
-        if not bits:
-            continue
-        asks = _asks(name, bits, python)
+        asks = _asks(name, bits, python) if bits else {}
         lost = next((one for one in asks if not possible.get(one, -1) & asks[one].bits), "")
-        if not lost:
+        if bits and not lost:
             return bits, None
-        clash = clash or Clash(lost, name, asked.newest(name, bits), asks[lost].wish)
+        if bits and not clash:
+            clash = Clash(lost, name, asked.newest(name, bits), asks[lost].wish)
     return possible[name], clash
 
 

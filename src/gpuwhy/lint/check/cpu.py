@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.choose.demand import Demand
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import archs, drivers, images
 from gpuwhy.knowledge.installs import gpu_requirement
@@ -15,7 +16,6 @@ from gpuwhy.lint.mistakes import Mistake, Place
 from gpuwhy.lint.rules import names, told
 from gpuwhy.lint.scope import TENSORFLOW, Scope, is_gpu_build, newest_said
 from gpuwhy.lint.sheet import Pin, Word
-from gpuwhy.lint.target import Target
 from gpuwhy.lint.versions import Release, allowed, major
 
 _CPU = {"tensorflow": "tensorflow", "onnxruntime": "onnxruntime-gpu", "paddle": "paddlepaddle-gpu"}
@@ -137,14 +137,14 @@ def machine(scope: Scope) -> Iterator[Mistake]:
         yield from image_driver(target, stage.image)
 
 
-def image_driver(target: Target, written: Word) -> Iterator[Mistake]:
+def image_driver(target: Demand, written: Word) -> Iterator[Mistake]:
     """The CUDA of an image against the driver."""
     cuda = images.read(written.text).cuda
     if cuda:
         yield from _driver(target, cuda, f"image {written.text} holds", written.place)
 
 
-def _row(scope: Scope, target: Target, pin: Pin) -> Release | None:
+def _row(scope: Scope, target: Demand, pin: Pin) -> Release | None:
     if not scope.from_index(pin) or not is_gpu_build(pin):
         return None
     extra = next((one for one in pin.extras if one.startswith("cuda")), "")
@@ -153,22 +153,26 @@ def _row(scope: Scope, target: Target, pin: Pin) -> Release | None:
     return scope.taken(pin, f"jax-{extra[:6]}-plugin", target.platform) if extra else None
 
 
-def _driver(target: Target, cuda: str, said: str, place: Place) -> Iterator[Mistake]:
+def _driver(target: Demand, cuda: str, said: str, place: Place) -> Iterator[Mistake]:
     system = "windows" if target.system == "windows" else "linux"
-    known = drivers.floor(cuda, system) if target.driver else None
+    known = drivers.floor(cuda, system) if target.driver_version else None
     if known is None:
         return
-    enough = numbers(target.driver)[:1] >= numbers(known.driver)[:1]
-    if "." in target.driver:
-        enough = at_least(target.driver, known.driver)
+    enough = numbers(target.driver_version)[:1] >= numbers(known.driver)[:1]
+    if "." in target.driver_version:
+        enough = at_least(target.driver_version, known.driver)
     if not enough:
-        most = drivers.cuda_of_driver(target.driver)
-        values = {"said": f"{said} CUDA {cuda}", "needs": known.driver, "driver": target.driver}
+        most = drivers.cuda_of_driver(target.driver_version)
+        values = {
+            "said": f"{said} CUDA {cuda}",
+            "needs": known.driver,
+            "driver": target.driver_version,
+        }
         values["most"] = f", or use a build for CUDA {most} or older" if most else ""
         yield told("driver-too-old", place, known.source, values=values)
 
 
-def _lacking(target: Target, pin: Pin, row: Release) -> Iterator[Mistake]:
+def _lacking(target: Demand, pin: Pin, row: Release) -> Iterator[Mistake]:
     """A release without code for a GPU."""
     if not isinstance(row.sass, tuple) or not isinstance(row.ptx, tuple) or not row.sass:
         return

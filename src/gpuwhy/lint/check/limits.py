@@ -108,7 +108,7 @@ def _limits(pin: Pin, version: str, rows: Any, pythons: tuple[str, ...]) -> Iter
 def _can_meet(scope: Scope, need: Need) -> bool:
     """Whether some Python has both the release and a neighbour past the limit."""
     floor = (3, 8) if need.limit == "<1.24" else _FLOORS.get(need.name)
-    pythons = scope.environment.pythons or scope.hinted or need.pythons
+    pythons = scope.hinted or need.pythons
     both = [p for p in pythons if not need.pythons or p in need.pythons]
     return floor is None or not pythons or any(numbers(p)[:2] >= floor for p in both)
 

@@ -180,7 +180,12 @@ def _floored(scope: Scope) -> Iterator[Mistake]:
 def no_solution(scope: Scope) -> Iterator[Mistake]:
     """Demands of a GPU package that no release satisfies, on every Python."""
     stage = scope.environment
-    if not scope.is_resolved or stage.includes_unknown or scope.without_dependencies:
+    if (
+        stage.other_index
+        or scope.kind == "notebook"
+        or stage.includes_unknown
+        or scope.without_dependencies
+    ):
         return
     for step in dict.fromkeys(pin.step for pin in scope.pins if pin.origin == "pip"):
         pins = scope.together(step) if not scope.is_bare(step) else []

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.choose.demand import Demand
 from gpuwhy.knowledge import images
 from gpuwhy.lint.check.cpu import image_driver
 from gpuwhy.lint.check.images import wrong_tag
 from gpuwhy.lint.mistakes import Mistake
 from gpuwhy.lint.rules import pattern, told
 from gpuwhy.lint.sheet import Workload
-from gpuwhy.lint.target import Target
 
 _OTHER = pattern("requests.other")
 _IDLE = pattern("requests.idle")
@@ -19,7 +19,7 @@ _BY_VARIABLE = "and gets one only where Docker's default runtime is nvidia"
 _HIDDEN = ("", "-1", "none", "void", "NoDevFiles")
 
 
-def service(work: Workload, target: Target | None) -> Iterator[Mistake]:
+def service(work: Workload, target: Demand | None) -> Iterator[Mistake]:
     """Everything about one service of a compose file."""
     if work.image:
         yield from wrong_tag(work.image)

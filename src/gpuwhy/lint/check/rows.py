@@ -60,7 +60,7 @@ def _package(scope: Scope, pin: Pin, row: dict[str, Any]) -> dict[str, object] |
 
 def _is_written(scope: Scope, pin: Pin, row: dict[str, Any]) -> bool:
     """Whether a pin and what is around it are written as the row says."""
-    pythons = scope.environment.pythons or scope.hinted
+    pythons = scope.hinted
     absent = tuple(row.get("without", ()))
     return (
         bool(re.fullmatch(row.get("written", ".*"), pin.specifier))
