@@ -18,6 +18,9 @@ class Place(msgspec.Struct, frozen=True):
     path: str
     line: int  # from 1; 0 = the file as a whole
 
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}" if self.line else self.path
+
 
 class Edit(msgspec.Struct, frozen=True):
     """The one certain correction: what stands on the mistake's line, and what to write instead."""
@@ -95,23 +98,14 @@ def know(where: str, detail: str = "") -> Source:
 
 
 def contract(lint: Lint, version: str) -> dict[str, Any]:
-    """The values of `gpuwhy.lint/1`."""
-    counts = lint.counts
-    found = "found" if counts["error"] or counts["warning"] else "clean"
-    return {
-        "schema": SCHEMA,
-        "gpuwhy": version,
-        "status": "unreadable" if counts["unreadable"] else found,
-        "counts": counts,
-        "files": [_file(file) for file in lint.files],
-    }
-
-
-def _file(file: Checked) -> dict[str, Any]:
-    """A file as it is, but for lines instead of places and a source without its kind."""
-    made: dict[str, Any] = msgspec.to_builtins(file)
-    for one in (*made["problems"], *made["notes"], *made["mistakes"]):
-        one["line"] = one.pop("place")["line"]
-    for one in made["mistakes"]:
-        one["know"] = {"where": one["know"]["where"], "detail": one["know"].get("detail", "")}
-    return made
+    """The values of `gpuwhy.lint/1`: files as they are, but for lines instead of places."""
+    counts, files = lint.counts, msgspec.to_builtins(lint.files)
+    for file in files:
+        for one in (*file["problems"], *file["notes"], *file["mistakes"]):
+            one["line"] = one.pop("place")["line"]
+        for one in file["mistakes"]:
+            one["know"] = {"where": one["know"]["where"], "detail": one["know"].get("detail", "")}
+    status = "found" if counts["error"] or counts["warning"] else "clean"
+    status = "unreadable" if counts["unreadable"] else status
+    first = {"schema": SCHEMA, "gpuwhy": version, "status": status}
+    return {**first, "counts": counts, "files": files}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from gpuwhy.knowledge import images
@@ -27,6 +27,7 @@ _PINNED = (
 _ADDRESS = pattern("repository.address", re.IGNORECASE)
 TORCH_INDEX = re.compile(r"download\.pytorch\.org/whl|torch-backend")
 _SPEAKS = pattern("repository.speaks", re.IGNORECASE)
+"""Pages, scripts, lists and Dockerfiles."""
 _DOCKERFILE = re.compile(r"dockerfile[^/]*$|(^|/)containerfile$", re.IGNORECASE)
 _BOUND = pattern("repository.bound", re.MULTILINE)
 _NAMED = pattern("repository.named", re.IGNORECASE)
@@ -40,10 +41,9 @@ class Repository:
     def __init__(self, path: str, paths: Sequence[str], read: Read) -> None:
         self.path = path
         self._read = read
-        above = [posixpath.dirname(path)]
-        while above[-1] not in ("", "/", "."):
-            above.append(posixpath.dirname(above[-1]))
-        self._above = above
+        self._above = [posixpath.dirname(path)]
+        while self._above[-1] not in ("", "/", "."):
+            self._above.append(posixpath.dirname(self._above[-1]))
         self._listed = paths
 
     @cached_property
@@ -55,17 +55,12 @@ class Repository:
         """Whether a file is in the folder of this one, or above it."""
         return posixpath.dirname(path) in self._above
 
-    def _texts(self, paths: list[str], long: int = _LONG) -> Iterator[str]:
+    def _texts(self, paths: Iterable[str], long: int = _LONG) -> Iterator[str]:
         """The texts of other files, the nearest first."""
-        for path in paths[:_MANY]:
+        for path in list(paths)[:_MANY]:
             text = self._read(path) if path != self.path else None
             if text:
                 yield text[:long]
-
-    @cached_property
-    def _speaking(self) -> list[str]:
-        """Pages, scripts, lists and Dockerfiles."""
-        return [path for path in self._paths if _SPEAKS.search(path)]
 
     @cached_property
     def pythons(self) -> tuple[str, ...]:
@@ -87,28 +82,28 @@ class Repository:
         """The releases of a package that locks beside this file hold."""
         written = re.escape(name).replace("\\-", "[-_.]")
         pinned = re.compile(_PINNED.format(written), re.IGNORECASE)
-        texts = self._texts(list(filter(self._is_lock, self._paths)), _OF_LOCKS)
+        locks = []
+        for path in self._paths:
+            folder, file = posixpath.split(path)
+            near = folder in self._above or posixpath.dirname(folder) in self._above[:1]
+            compiled = self.path.endswith((".in", "pyproject.toml")) and file.endswith(".txt")
+            locks += [path] if near and (_LOCK.fullmatch(file) or compiled) else []
+        texts = self._texts(locks, _OF_LOCKS)
         return tuple(next(filter(None, one)) for text in texts for one in pinned.findall(text))
-
-    def _is_lock(self, path: str) -> bool:
-        folder, name = posixpath.split(path)
-        near = folder in self._above or posixpath.dirname(folder) in self._above[:1]
-        compiled = self.path.endswith((".in", "pyproject.toml")) and name.endswith(".txt")
-        return near and (bool(_LOCK.fullmatch(name)) or compiled)
 
     @cached_property
     def other_index(self) -> bool:
         """Whether some file names an index of which nobody here knows what it holds."""
-        return any(map(_names_other_index, self._texts(self._speaking)))
+        return any(map(_names_other_index, self._texts(filter(_SPEAKS.search, self._paths))))
 
     def tells_torch_index(self, word: str) -> bool:
         """Whether a file installs from PyTorch's index, and names a word."""
-        texts = self._texts(self._speaking)
+        texts = self._texts(filter(_SPEAKS.search, self._paths))
         return any(word in text and TORCH_INDEX.search(text) for text in texts)
 
     def says(self, words: re.Pattern[str]) -> bool:
         """Whether a page, a script or a Dockerfile near the file says something."""
-        near = [path for path in self._speaking if self._is_near(path)]
+        near = (path for path in filter(_SPEAKS.search, self._paths) if self._is_near(path))
         return any(words.search(text) for text in self._texts(near))
 
 

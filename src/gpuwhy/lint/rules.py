@@ -51,11 +51,6 @@ class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     detail: str = ""
 
 
-class _Catalogue(msgspec.Struct, forbid_unknown_fields=True):
-    rule: tuple[Rule, ...]
-    gone: dict[str, str]
-
-
 @cache
 def _read(name: str) -> dict[str, Any]:
     text = files("gpuwhy.lint").joinpath(name).read_text(encoding="utf-8")
@@ -65,7 +60,8 @@ def _read(name: str) -> dict[str, Any]:
 
 def rules() -> Mapping[str, Rule]:
     """Every rule by its id."""
-    return {rule.id: rule for rule in msgspec.convert(_read("rules.toml"), _Catalogue).rule}
+    every = msgspec.convert(_read("rules.toml")["rule"], tuple[Rule, ...])
+    return {rule.id: rule for rule in every}
 
 
 @cache
@@ -73,11 +69,6 @@ def gone() -> Mapping[str, str]:
     """Ids of version 0 that were given up, and who finds such mistakes now."""
     found: dict[str, str] = _read("rules.toml")["gone"]
     return {one: why for why, names in found.items() for one in names.split()}
-
-
-@cache
-def _message(name: str) -> Message:
-    return msgspec.convert(_read("messages.toml")[name], Message)
 
 
 def told(
@@ -92,12 +83,12 @@ def told(
     **more: object,
 ) -> Mistake:
     """A mistake by its message, RULE or RULE.CASE; what is given here goes before the row's."""
-    row = _message(case)
-    place = at.place if isinstance(at, Pin) else at
-    words: dict[str, object] = {"line": place.line}
+    row = msgspec.convert(_read("messages.toml")[case], Message)
+    words: dict[str, object] = {}
     if isinstance(at, Pin):
-        words |= {"name": at.name, "version": at.version, "bound": at.specifier, "said": at.said}
-    words |= {**(values or {}), **more}
+        words = {"name": at.name, "version": at.version, "bound": at.specifier, "said": at.said}
+    place = at.place if isinstance(at, Pin) else at
+    words |= {"line": place.line, **(values or {}), **more}
     return Mistake(
         case.partition(".")[0],
         "error" if (severity or row.severity) == "error" else "warning",
