@@ -80,70 +80,45 @@ def fit_batch(
     objects, such as gradients. `confirm` runs the answer once more, because a size that fitted once
     may not fit again.
     """
-    start = index(start)
-    if not 1 <= least <= start <= most:
-        raise ValueError(
-            f"fit_batch needs 1 <= least <= start <= most; got {least}, {start} and {most}"
-        )
-    search = _Search(step, reset, least, most)
-    search.narrow(start)
-    while confirm and not search.enough and not search.fits(search.good):
-        search.narrow(max(least, search.good or search.bad // 2))
-    return Fitted(search.good, tuple(search.tries), most)
-
-
-class _Search:
-    """The tries so far; `good` fits, or is 0, and `bad` above it does not, or is over the limit."""
-
-    def __init__(
-        self, step: Callable[[int], Any], reset: Callable[[], object] | None, least: int, most: int
-    ) -> None:
-        self.step, self.reset, self.least, self.most = step, reset, least, most
-        self.good, self.bad = 0, most + 1
-        self.tries: list[Try] = []
-
-    @property
-    def enough(self) -> bool:
-        """Whether there were enough tries: a step may fit or not by chance."""
-        return len(self.tries) >= MOST_TRIES
-
-    def narrow(self, size: int) -> None:
-        """Try sizes from this one on until `good` and `bad` are neighbours."""
-        while self.good + 1 < self.bad and not (self.good and self.enough):
-            if not self.fits(size) and size == self.least:
-                raise NoBatchFitsError(tuple(self.tries))
-            if not self.good:
-                size = max(self.least, self.bad // 2)
-            elif self.bad > self.most:
-                size = min(self.most, self.good * 2)
-            else:
-                size = (self.good + self.bad) // 2
-
-    def fits(self, size: int) -> bool:
-        """Try one size, from clean memory to clean memory."""
-        if not self.tries:
-            clean(failed=False)
-        one = self._try(size)
-        self.tries.append(one)
-        if self.reset is not None:
-            self.reset()
+    size = index(start)
+    if not 1 <= least <= size <= most:
+        given = f"{least}, {size} and {most}"
+        raise ValueError(f"fit_batch needs 1 <= least <= start <= most; got {given}")
+    tries: list[Try] = []
+    good, bad = 0, most + 1  # the largest that fits, the smallest above it that does not
+    clean(failed=False)
+    while True:
+        found = good + 1 >= bad or (good and len(tries) >= MOST_TRIES)
+        if found and not (confirm and len(tries) < MOST_TRIES):
+            return Fitted(good, tuple(tries), most)
+        one = _try(step, good if found else size)
+        tries.append(one)
+        if reset is not None:
+            reset()
         clean(failed=not one.fits)
-        if not one.fits:
-            self.bad = size
-        fitted = [each.size for each in self.tries if each.fits and each.size < self.bad]
-        self.good = max(fitted, default=0)
-        return one.fits
+        if found and one.fits:
+            return Fitted(good, tuple(tries), most)
+        if not one.fits and one.size == least:
+            raise NoBatchFitsError(tuple(tries))
+        bad = bad if one.fits else one.size  # a size that fitted once may not fit again
+        good = max((each.size for each in tries if each.fits and each.size < bad), default=0)
+        if not good:
+            size = max(least, bad // 2)
+        else:
+            size = min(most, good * 2) if bad > most else (good + bad) // 2
 
-    def _try(self, size: int) -> Try:
-        began = time.monotonic()
-        try:
-            settle(self.step(size))
-            return Try(size, True, time.monotonic() - began)
-        except Exception as error:
-            if not out_of_memory(error):
-                raise
-            line = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
-            took, message = time.monotonic() - began, f"{type(error).__name__}: {line}"
-            one = Try(size, False, took, requested(error), message)
-            forget(error)
-            return one
+
+def _try(step: Callable[[int], Any], size: int) -> Try:
+    """Try one size, and wait for its end."""
+    began = time.monotonic()
+    try:
+        settle(step(size))
+        return Try(size, True, time.monotonic() - began)
+    except Exception as error:
+        if not out_of_memory(error):
+            raise
+        line = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+        took, message = time.monotonic() - began, f"{type(error).__name__}: {line}"
+        one = Try(size, False, took, requested(error), message)
+        forget(error)
+        return one

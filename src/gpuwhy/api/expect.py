@@ -14,7 +14,6 @@ T = TypeVar("T")
 Sizes = tuple["int | None", ...]  # None: the framework does not know the size yet
 
 SWITCH = "GPUWHY_EXPECT"
-ANY = ("_", "...", "*")
 _KINDS = {
     "float": ("float16", "float32", "float64", "bfloat16"),
     "int": ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -22,8 +21,6 @@ _KINDS = {
 _ALIASES = {"half": "float16", "double": "float64", "bool_": "bool"}
 _DTYPE = re.compile(r"q?u?int\d+|b?float\d+\w*|complex\d*|bool|str\d*|string|object|bytes\d*")
 _DEVICE = re.compile(r"\b(gpu|cuda|cpu|rocm|tpu|mps|xpu|meta)\b(?::(\d+))?", re.IGNORECASE)
-
-
 _names: ContextVar[dict[str, int] | None] = ContextVar("gpuwhy_names", default=None)
 
 
@@ -88,15 +85,16 @@ expect = Expect()
 
 def describe(value: Any) -> Array:
     """Look at an array without copying it; raises TypeError where it is none."""
-    if hasattr(value, "shape"):
-        dtype = getattr(value, "dtype", None)
-        named = "" if dtype is None else dtype_name(dtype)
-        return Array(_sizes(value.shape), named, _device(value))
-    for name, device in (("__cuda_array_interface__", "gpu"), ("__array_interface__", "cpu")):
-        told = getattr(value, name, None)
-        if isinstance(told, dict):
-            return Array(_sizes(told.get("shape")), "", device)
-    raise TypeError(f"expect() checks arrays; {type(value).__name__} has no shape")
+    if not hasattr(value, "shape"):
+        for name, kind in (("__cuda_array_interface__", "gpu"), ("__array_interface__", "cpu")):
+            if isinstance(told := getattr(value, name, None), dict):
+                return Array(_sizes(told.get("shape")), "", kind)
+        raise TypeError(f"expect() checks arrays; {type(value).__name__} has no shape")
+    dtype, device = getattr(value, "dtype", None), getattr(value, "device", None)
+    if device is None and type(value).__module__.partition(".")[0] == "numpy":
+        device = "cpu"
+    where = "" if device is None or callable(device) else device_name(str(device))
+    return Array(_sizes(value.shape), "" if dtype is None else dtype_name(dtype), where)
 
 
 def _sizes(shape: Any) -> Sizes | None:
@@ -107,7 +105,7 @@ def _sizes(shape: Any) -> Sizes | None:
 
 def _size(size: Any) -> int | None:
     try:
-        return operator.index(getattr(size, "value", size))  # value: TensorFlow 1's Dimension
+        return operator.index(size)
     except TypeError:  # None, and symbolic sizes of a trace
         return None
 
@@ -131,45 +129,26 @@ def device_name(text: str) -> str:
     return f"{kind}:{number}" if number and kind != "cpu" else kind
 
 
-def _device(value: Any) -> str:
-    device = getattr(value, "device", None)
-    if callable(device):  # JAX before 0.4.31
-        device = next(iter(value.devices()), None) if hasattr(value, "devices") else None
-    if device is None:
-        return "cpu" if type(value).__module__.partition(".")[0] == "numpy" else ""
-    return device_name(str(device))
-
-
-# ---------------------------------------------------------------- what was expected
-
-
 def _words(shape: str | Sequence[Any]) -> list[str]:
     """The words of a shape; raises TypeError or ValueError where it is none."""
     if isinstance(shape, str):
         words = shape.replace(",", " ").split()
     elif isinstance(shape, (tuple, list)):
-        words = [_word(one) for one in shape]
+        words = []
+        for one in shape:
+            size = "_" if one is None or one == -1 else "..." if one is Ellipsis else one
+            if not isinstance(size, str) and _size(size) is None:
+                raise TypeError(f"{one!r} is no size, no name, not None and not ...")
+            words.append(str(size))
     else:
         raise TypeError(f"a shape is words or a tuple; {type(shape).__name__} came")
     for word in words:
-        if not (word.isdigit() or word in ANY or word.removeprefix("*").isidentifier()):
+        plain = word in ("_", "...", "*") or word.isdigit()
+        if not (plain or word.removeprefix("*").isidentifier()):
             raise ValueError(f"{word!r} is no size, no name and none of '_', '...', '*name'")
     if sum(map(_is_many, words)) > 1:
         raise ValueError(f"{shape!r}: only one of the dimensions may be '...' or '*name'")
     return words
-
-
-def _word(one: Any) -> str:
-    if isinstance(one, str):
-        return one
-    if one is None or one == -1:
-        return "_"
-    if one is Ellipsis:
-        return "..."
-    try:
-        return str(operator.index(one))
-    except TypeError:
-        raise TypeError(f"{one!r} is no size, no name, not None and not ...") from None
 
 
 def _is_many(word: str) -> bool:
@@ -196,17 +175,15 @@ def _wrong_sizes(words: list[str], shape: Sizes | None, names: dict[str, int]) -
 
 
 def _wrong_dtype(came: Array, dtype: Any) -> list[str]:
-    if dtype is None:
-        return []
+    wanted: dict[str, None] = {}
     many = dtype if isinstance(dtype, (tuple, list, set, frozenset)) else (dtype,)
-    wanted = [dtype_name(one) for one in many]
-    for one, name in zip(many, wanted, strict=True):
+    for one in many if dtype is not None else ():
+        name = dtype_name(one)
         if isinstance(one, str) and name not in _KINDS and not _DTYPE.fullmatch(name):
             raise ValueError(f"dtype={one!r} is no dtype")
-    allowed = [name for one in wanted for name in _KINDS.get(one, (one,))]
-    if not came.dtype or came.dtype in allowed:
-        return []
-    return [f"it is {came.dtype}, {' or '.join(wanted)} expected"]
+        wanted[name] = None
+    fits = not wanted or any(came.dtype in ("", *_KINDS.get(one, (one,))) for one in wanted)
+    return [] if fits else [f"it is {came.dtype}, {' or '.join(wanted)} expected"]
 
 
 def _wrong_device(came: Array, device: str | None) -> list[str]:

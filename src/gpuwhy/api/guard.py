@@ -44,17 +44,14 @@ class Guard:
         if isinstance(function, type) or not callable(function):
             raise TypeError(f"guard decorates functions, not {function!r}")
 
-        @functools.wraps(function)
         def plain(*args: Any, **named: Any) -> Any:
             with self:
                 return function(*args, **named)
 
-        @functools.wraps(function)
         async def coroutine(*args: Any, **named: Any) -> Any:
             with self:
                 return await function(*args, **named)
 
-        @functools.wraps(function)
         def generator(*args: Any, **named: Any) -> Generator[Any, Any, Any]:
             with self:
                 return (yield from function(*args, **named))
@@ -64,6 +61,7 @@ class Guard:
             guarded = coroutine
         elif inspect.isgeneratorfunction(function):
             guarded = generator
+        functools.update_wrapper(guarded, function)
         result: F = guarded
         return result
 

@@ -47,20 +47,23 @@ class Note:
 
     def __init__(self, connection: str) -> None:
         base = connection.removesuffix(".json")
-        self.path, self.dump = f"{base}.gpuwhy", f"{base}.gpuwhy-fault"
+        self._path, self._dump = f"{base}.gpuwhy", f"{base}.gpuwhy-fault"
         self._file: BinaryIO | None = None
-        self._kills = _kills()
+        kills = _KILLS.search(_read(EVENTS))
+        self._kills = int(kills[1]) if kills else 0
 
     def earlier(self) -> Died | None:
         """The kernel of the same notebook that died before this one; its note is taken away."""
-        noted, dump = _read(self.path), _read(self.dump)
+        noted, dump = _read(self._path), _read(self._dump)
         self._forget()
         try:
             found = json.loads(noted)
             pid, cell, kills = int(found["pid"]), int(found["cell"]), int(found["kills"])
         except (ValueError, TypeError, KeyError):
             return None
-        if pid == os.getpid() or cell <= 0 or _alive(pid):
+        # one that has ended and that nobody has asked for does not run
+        state = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+        if pid == os.getpid() or cell <= 0 or (state and state[0] not in "ZX"):
             return None
         named = _FATAL.search(dump)
         signal = _SIGNALS.get(named[1].strip(), "SIGABRT") if named else "SIGKILL"
@@ -69,7 +72,7 @@ class Note:
     def start(self) -> None:
         """Have Python's fault handler write beside the note, and clean up at an orderly end."""
         with contextlib.suppress(OSError):
-            self._file = writing.begin(self.dump)
+            self._file = writing.begin(self._dump)
             faulthandler.enable(self._file)
         atexit.register(self.stop)
 
@@ -77,7 +80,7 @@ class Note:
         """Which cell runs; 0: none."""
         with contextlib.suppress(OSError):
             noted = {"pid": os.getpid(), "cell": number, "kills": self._kills}
-            writing.keep(self.path, json.dumps(noted).encode())
+            writing.keep(self._path, json.dumps(noted).encode())
 
     def stop(self) -> None:
         """The orderly end."""
@@ -91,7 +94,7 @@ class Note:
         self._forget()
 
     def _forget(self) -> None:
-        for path in (self.path, self.dump):
+        for path in (self._path, self._dump):
             with contextlib.suppress(OSError):
                 os.unlink(path)
 
@@ -107,21 +110,10 @@ def connection_of(shell: Any) -> str:
     return ""
 
 
-def _alive(pid: int) -> bool:
-    """Whether it still runs: one that has ended and that nobody has asked for does not."""
-    state = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return bool(state) and state[0] not in "ZX"
-
-
 def _read(path: str) -> str:
     with contextlib.suppress(OSError, ValueError):
         return reading.read(path, MOST).decode("utf-8", "replace")
     return ""
-
-
-def _kills() -> int:
-    found = _KILLS.search(_read(EVENTS))
-    return int(found[1]) if found else 0
 
 
 def answer_on_death(died: Died, seconds: float = 5.0) -> Answer:

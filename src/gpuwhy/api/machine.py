@@ -64,15 +64,19 @@ def judged(facts: Facts, as_if: str = "", took: float = 0.0) -> Seen:
     """What follows from facts."""
     from gpuwhy.knowledge.releases import newest
 
-    found, findings = judge(facts), _findings(facts)
+    found = judge(facts)
+    findings = found.findings
+    if lacks_gpu(facts):  # what would fail on a machine like this that has a GPU
+        from gpuwhy.look.assumed import AssumedMachine, assume
+
+        findings = with_gpu(facts, assume(facts, AssumedMachine()))
     probed = facts.probe.stages != NOT_OBSERVED
     if probed:
         from gpuwhy.api.probed import observed, with_probe
 
         findings = observed(findings, facts)
-    diagnosis = without_text(findings)
     undecided = [Open(one.cause, one.missing, one.how) for one in found.undecided]
-    answer = checked(facts, diagnosis, undecided)
+    answer = checked(facts, without_text(findings), undecided)
     answer = replace(answer, took=round(took, 3), knowledge=newest())
     if as_if:
         head = f"As if on {as_if}: {answer.headline}"
@@ -81,21 +85,13 @@ def judged(facts: Facts, as_if: str = "", took: float = 0.0) -> Seen:
     return with_probe(seen) if probed else seen
 
 
-def _findings(facts: Facts) -> tuple[Finding, ...]:
-    """What the signs conclude, with what would fail on a machine like this that has a GPU."""
-    if not lacks_gpu(facts):
-        return judge(facts).findings
-    from gpuwhy.look.assumed import AssumedMachine, assume
-
-    return with_gpu(facts, assume(facts, AssumedMachine()))
-
-
 def with_recorded(facts: Facts, machine: Machine) -> Facts:
     """The facts with those of the watched program, where a recording of `gpuwhy run` holds them."""
-    if "facts" not in (values := _recorded(machine)):
+    values = _recorded(machine).get("facts")
+    if values is None:
         return facts
     try:
-        return replace(facts, run=msgspec.convert(values["facts"], Run))
+        return replace(facts, run=msgspec.convert(values, Run))
     except msgspec.ValidationError as error:
         unknown = Unknown(f"the recording's watched program makes no sense: {error}")
         return replace(facts, run=Run(program=unknown))

@@ -30,7 +30,13 @@ _NAMES = frozenset({"OutOfMemoryError", "MemoryError", "_ArrayMemoryError"})
 
 def out_of_memory(error: Exception) -> bool:
     """Whether an exception, or what it was raised from, says that memory did not suffice."""
-    return any(_says_so(one) for one in _chain(error))
+    for one in _chain(error):
+        if isinstance(one, MemoryError) or type(one).__name__ in _NAMES:
+            return True
+        read = isinstance(one, RuntimeError) or of_framework(one)
+        if read and _WORDS.search(said(one)):
+            return True
+    return False
 
 
 def requested(error: BaseException) -> int | None:
@@ -58,25 +64,12 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         step = step.__cause__ or (None if step.__suppress_context__ else step.__context__)
 
 
-def _says_so(error: BaseException) -> bool:
-    if isinstance(error, MemoryError) or type(error).__name__ in _NAMES:
-        return True
-    if not isinstance(error, RuntimeError) and not of_framework(error):
-        return False
-    return bool(_WORDS.search(said(error)))
-
-
 # ---------------------------------------------------------------- the frameworks of this process
-
-
-def loaded(name: str) -> Any:
-    """A module that is already imported, or None."""
-    return sys.modules.get(name)
 
 
 def _torch_cuda() -> Any:
     """torch.cuda where torch has initialised CUDA, or None."""
-    cuda = getattr(loaded("torch"), "cuda", None)
+    cuda = getattr(sys.modules.get("torch"), "cuda", None)
     try:
         return cuda if cuda is not None and cuda.is_initialized() else None
     except Exception:
@@ -85,26 +78,25 @@ def _torch_cuda() -> Any:
 
 def tensorflow_started() -> bool:
     """Whether TensorFlow has created its devices, after which their options are fixed."""
-    context = getattr(loaded("tensorflow.python.eager.context"), "context_safe", lambda: None)()
-    return bool(getattr(context, "_initialized", False))
+    module = sys.modules.get("tensorflow.python.eager.context")
+    return bool(getattr(getattr(module, "context_safe", lambda: None)(), "_initialized", False))
 
 
 def _jax_platforms() -> tuple[str, ...]:
     """The platforms that JAX has started; () before its first use."""
-    return tuple(getattr(loaded("jax._src.xla_bridge"), "_backends", None) or ())
+    return tuple(getattr(sys.modules.get("jax._src.xla_bridge"), "_backends", None) or ())
 
 
 def cuda_started() -> str:
     """Who has initialised CUDA in this process, as a sentence; "" where nobody has."""
+    who = ""
     if _torch_cuda() is not None:
         who = "PyTorch"
     elif {"gpu", "cuda"} & set(_jax_platforms()):
         who = "JAX"
     elif driver_started():
         who = "TensorFlow" if tensorflow_started() else "some library"
-    else:
-        return ""
-    return f"{who} has already initialised CUDA in this process"
+    return f"{who} has already initialised CUDA in this process" if who else ""
 
 
 def driver_started() -> bool:
@@ -118,13 +110,13 @@ def driver_started() -> bool:
 
 def settle(result: Any) -> None:
     """Wait for work under way: frameworks that run ahead report only then that memory ran out."""
-    cuda = _torch_cuda()
-    if cuda is not None:
+    if (cuda := _torch_cuda()) is not None:
         cuda.synchronize()
-    if _jax_platforms() and hasattr(loaded("jax"), "block_until_ready"):
-        loaded("jax").block_until_ready(result)
+    jax: Any = sys.modules.get("jax")
+    if _jax_platforms() and hasattr(jax, "block_until_ready"):
+        jax.block_until_ready(result)
     if tensorflow_started():
-        testing = getattr(loaded("tensorflow"), "test", None)
+        testing = getattr(sys.modules.get("tensorflow"), "test", None)
         sync = getattr(getattr(testing, "experimental", None), "sync_devices", None)
         if sync is not None:
             sync()
@@ -134,16 +126,15 @@ def clean(failed: bool) -> None:
     """Give unused memory back; after a failure empty the frameworks' caches too."""
     gc.collect()
     with contextlib.suppress(Exception):  # the next try will show what could not be cleaned
-        cuda = _torch_cuda()
-        if cuda is not None:
+        if (cuda := _torch_cuda()) is not None:
             cuda.empty_cache()
     if not failed:
         return
     with contextlib.suppress(Exception):
-        keras = loaded("keras") or loaded("tf_keras")
-        if keras is not None and loaded("tensorflow") is not None:
+        keras = sys.modules.get("keras") or sys.modules.get("tf_keras")
+        if keras is not None and "tensorflow" in sys.modules:
             keras.backend.clear_session()
     with contextlib.suppress(Exception):
         if _jax_platforms():  # caches alone: arrays that are alive belong to the program
-            loaded("jax").clear_caches()
+            sys.modules["jax"].clear_caches()
     gc.collect()

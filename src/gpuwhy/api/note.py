@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from traceback import TracebackException
 
     from gpuwhy.answer.answer import Answer
     from gpuwhy.api.machine import Seen
@@ -21,7 +20,6 @@ SECONDS = 5.0
 FRESH = 10.0
 """Seconds for which a look is used again: a loop that fails and goes on looks once."""
 _SOURCE = re.compile(r'^( *File ".*\n)(?: {4}.*\n)+', re.MULTILINE)
-
 FRAMEWORKS = re.compile(
     "torch|torchvision|torchaudio|tensorflow|jax|jaxlib|cupy|cupy_backends|cupyx|numba|onnxruntime"
     "|triton|pycuda|paddle|mxnet|tensorrt|pynvml|cuda|rmm|cudf|xformers|flash_attn|bitsandbytes"
@@ -62,7 +60,11 @@ def annotate(
         if answer is None:
             return ""
         note = written(answer)
-        _add(carrier, note)
+        if sys.version_info >= (3, 11):
+            carrier.add_note(note)
+        else:
+            vars(carrier)["__notes__"] = [*getattr(carrier, "__notes__", ()), note]
+            print(note, file=sys.stderr)  # Python 3.10 keeps notes and does not print them
         if told is not None:
             told(answer)
     except BaseException:
@@ -74,14 +76,6 @@ def noted(error: BaseException) -> str:
     """The note that an exception carries from us, or ""."""
     notes = getattr(error, "__notes__", ())
     return next((n for n in notes if isinstance(n, str) and n.startswith(MARK)), "")
-
-
-def _add(error: BaseException, note: str) -> None:
-    if sys.version_info >= (3, 11):
-        error.add_note(note)
-        return
-    vars(error)["__notes__"] = [*getattr(error, "__notes__", ()), note]
-    print(note, file=sys.stderr)  # Python 3.10 keeps notes and does not print them
 
 
 def written(answer: Answer) -> str:
@@ -97,12 +91,10 @@ def explained(text: str, *, machine: bool = True, seconds: float = SECONDS) -> A
     from gpuwhy.log.read import read
 
     log = read(text)
-    alone = answer_of(log)
-    if not _is_gpu(alone):
-        return None
-    seen = look(seconds) if machine else None
-    whole = alone if seen is None else answer_of(log, seen)
-    return whole if _is_gpu(whole) else None
+    answer = answer_of(log)
+    if machine and _is_gpu(answer) and (seen := look(seconds)):
+        answer = answer_of(log, seen)
+    return answer if _is_gpu(answer) else None
 
 
 def _is_gpu(answer: Answer) -> bool:
@@ -141,26 +133,19 @@ def _text(error: BaseException) -> str:
     import traceback
 
     whole = traceback.TracebackException(type(error), error, error.__traceback__)
-    _shorten(whole)
+    several, left = [whole], _FURTHEST
+    while several and left:  # before Python lays them out: one may have millions of lines
+        one, left = several.pop(), left - 1
+        words = getattr(one, "_str", None)
+        if isinstance(words, str) and len(words) > LONGEST:
+            one._str = _cut(words, LONGEST)  # type: ignore[attr-defined]
+        several += [other for other in (one.__cause__, one.__context__) if other is not None]
     text = "".join(whole.format())
     return _cut(_SOURCE.sub(r"\1", _cut(text, 4 * LONGEST)), LONGEST)
 
 
-def _shorten(whole: TracebackException, left: int = 40) -> None:
-    """Cut the messages of a chain before Python lays them out: one may have millions of lines."""
-    words = getattr(whole, "_str", None)
-    if isinstance(words, str) and len(words) > LONGEST:
-        whole._str = _cut(words, LONGEST)  # type: ignore[attr-defined]
-    for one in (whole.__cause__, whole.__context__):
-        if one is not None and left:
-            _shorten(one, left - 1)
-
-
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"
-
-
-# ---------------------------------------------------------------- which exceptions are read
 
 
 def target(error: BaseException) -> BaseException | None:
@@ -169,24 +154,19 @@ def target(error: BaseException) -> BaseException | None:
     It is the error that was raised, also where a GPU error is its stated cause. An error that only
     happened while a GPU error was handled stays as it is, and the GPU error carries the note.
     """
-    return _target(error, error, [_FURTHEST])
-
-
-def _target(error: BaseException, carrier: BaseException, left: list[int]) -> BaseException | None:
-    left[0] -= 1
-    if left[0] < 0:
-        return None
-    if suspicious(error):
-        return carrier
-    members = getattr(error, "exceptions", None)
-    for member in members if isinstance(members, tuple) else ():
-        found = _target(member, member, left) if isinstance(member, BaseException) else None
-        if found is not None:
-            return found
-    if error.__cause__ is not None:
-        return _target(error.__cause__, carrier, left)
-    if error.__context__ is not None and not error.__suppress_context__:
-        return _target(error.__context__, error.__context__, left)
+    waiting, left = [(error, error)], _FURTHEST  # what is read, and what would carry the note
+    while waiting and left:
+        (one, carrier), left = waiting.pop(), left - 1
+        if suspicious(one):
+            return carrier
+        if one.__cause__ is not None:
+            waiting.append((one.__cause__, carrier))
+        elif one.__context__ is not None and not one.__suppress_context__:
+            waiting.append((one.__context__, one.__context__))
+        members = getattr(one, "exceptions", None)  # of a group, which are read first
+        for member in reversed(members) if isinstance(members, tuple) else ():
+            if isinstance(member, BaseException):
+                waiting.append((member, member))
     return None
 
 

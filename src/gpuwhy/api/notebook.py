@@ -19,17 +19,14 @@ LOST = (
     "CUDA answers every call of this process with the same error until the process ends: restart"
     " the kernel, then run the cells again; what is in the host's memory can still be saved"
 )
-_STATUSES = (
-    "ASSERT|ILLEGAL_ADDRESS|ILLEGAL_INSTRUCTION|MISALIGNED_ADDRESS|LAUNCH_FAILED|INVALID_PC"
-    "|HARDWARE_STACK_ERROR|INVALID_ADDRESS_SPACE|ECC_UNCORRECTABLE"
-)
 _STICKY = re.compile(
     r"device-side assert triggered|an illegal memory access was encountered|misaligned address"
     r"|unspecified launch failure|an illegal instruction was encountered|hardware stack error"
     r"|invalid program counter|operation not supported on global/shared address space"
     r"|uncorrectable (?:NVLink|ECC) error"
-    rf"|CUDA_ERROR_(?:{_STATUSES})\b"
-    rf"|cudaError(?:{_STATUSES.replace('_', '').replace('FAILED', 'FAILURE')})\b",
+    r"|CUDA_?ERROR_?(?:ASSERT|ILLEGAL_?ADDRESS|ILLEGAL_?INSTRUCTION|MISALIGNED_?ADDRESS"
+    r"|LAUNCH_?FAIL(?:ED|URE)|INVALID_?PC|HARDWARE_?STACK_?ERROR|INVALID_?ADDRESS_?SPACE"
+    r"|ECC_?UNCORRECTABLE)\b",
     re.IGNORECASE,
 )
 """Of each, CUDA's documentation says that the process must be ended and started again."""
@@ -69,8 +66,8 @@ class Magic:
             self._before = (self.shell.custom_exceptions, self.shell.CustomTB)
             self.shell.set_custom_exc((Exception,), self.show)
 
-    def rest(self, *_: Any) -> None:
-        """Put back what was there; after a cell, unless it is always on."""
+    def rest(self) -> None:
+        """Put back what was there, unless it is always on."""
         if self._before is not None and not self.always:
             self.shell.custom_exceptions, self.shell.CustomTB = self._before
             self._before = None
@@ -109,13 +106,6 @@ class Magic:
         self.rest()
         if self.note is not None:
             self.note.cell(0)
-
-    def end(self) -> None:
-        """Leave the shell as it was."""
-        self.always = False
-        self.rest()
-        if self.note is not None:
-            self.note.stop()
 
     def _display(self, answer: Answer, line: bool = True) -> None:
         """As a page's part in a notebook, as a line elsewhere; the cell goes on in any case."""
@@ -160,13 +150,16 @@ def load(shell: Any) -> None:
 
 
 def unload(shell: Any) -> None:
-    """Take it away again."""
+    """Take it away again, and leave the shell as it was."""
     magic = _magics.pop(id(shell), None)
     if magic is None:
         return
     shell.input_transformers_cleanup.remove(transform)
     shell.events.unregister("pre_run_cell", magic.before)
     shell.events.unregister("post_run_cell", magic.after)
-    magic.end()
+    magic.always = False
+    magic.rest()
+    if magic.note is not None:
+        magic.note.stop()
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop(NAME, None)

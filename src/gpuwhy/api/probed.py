@@ -31,8 +31,7 @@ def with_probe(seen: Seen) -> Seen:
     if value_or(seen.facts.probe.frameworks, ()):  # they were imported
         report = replace(report, not_tried=())
     failed = failures(seen.facts)
-    shown = report.status == "broken" and any(one.confidence >= SURE for one in report.causes)
-    if failed and not shown:
+    if failed and not (report.status == "broken" and _surest(report) >= SURE):
         report = _explained(replace(seen, report=report), failed)
     return replace(seen, report=report)
 
@@ -45,19 +44,27 @@ def _explained(seen: Seen, failed: Sequence[Failure]) -> Answer:
     read = [(one, explain(one.text, _alone(seen, one), signal=one.signal)) for one in failed]
     read.sort(key=lambda one: -_surest(one[1]))
     (who, stage, *_), first = read[0]
-    step = BY_NAME.get(stage.name)
-    broken = sum(row.mark == "bad" for row in by_facts.probe)
-    where = f"{who} fails at its {stage.name}" if who else f"{broken} stages of the probe fail"
-    if not who and broken == 1:
-        where = f"{step.title if step else stage.name} fails"
     sure = first.verdict == "found" and _surest(first) >= FOUND
     why = first.causes[0].title if sure else stage.why or next(words(stage), stage.outcome)
+    broken = sum(row.mark == "bad" for row in by_facts.probe)
+    where = f"{broken} stages of the probe fail"
+    if who:
+        where = f"{who} fails at its {stage.name}"
+    elif broken == 1:
+        step = BY_NAME.get(stage.name)
+        where = f"{step.title if step else stage.name} fails"
     causes: dict[str, CauseFound] = {}
     for failure, answer in read:
         for cause in answer.causes if failure.who == who else answer.causes[:1]:
             causes.setdefault(cause.id, _of(cause, failure.who))
     for cause in by_facts.causes:
         causes.setdefault(cause.id, cause)
+    layers = []
+    for row in by_facts.layers:
+        if who and who.startswith(f"{row.name} "):
+            row = replace(row, mark="bad", note=first.causes[0].id if sure else "")
+        layers.append(row)
+    kept = {one: getattr(by_facts, one) for one in ("undetermined", "not_tried", "probe", "facts")}
     return replace(
         first,
         command="check",
@@ -66,45 +73,34 @@ def _explained(seen: Seen, failed: Sequence[Failure]) -> Answer:
         headline=f"{where[:1].upper()}{where[1:]}: {why}",
         causes=tuple(causes.values()),
         ruled_out=tuple(one for one in by_facts.ruled_out if one.id not in causes),
-        undetermined=by_facts.undetermined,
-        not_tried=by_facts.not_tried,
-        layers=tuple(
-            replace(row, mark="bad", note=first.causes[0].id if sure else "")
-            if who and who.startswith(f"{row.name} ")
-            else row
-            for row in by_facts.layers
-        ),
-        probe=by_facts.probe,
+        layers=tuple(layers),
         last_line=None,
-        facts=by_facts.facts,
+        **kept,
     )
 
 
 def _of(cause: CauseFound, who: str) -> CauseFound:
     """The cause, of who failed: nobody sees the lines of what was printed by number."""
     printed = f"printed by {who}" if who else "answered to the probe"
-    because = tuple(
-        replace(one, line=0, told=tuple(replace(proof, source=printed) for proof in one.told))
-        for one in cause.because
-    )
-    return replace(cause, subject=cause.subject or who, because=because)
+    because = []
+    for one in cause.because:
+        told = tuple(replace(proof, source=printed) for proof in one.told)
+        because.append(replace(one, line=0, told=told))
+    return replace(cause, subject=cause.subject or who, because=tuple(because))
 
 
 def _alone(seen: Seen, failed: Failure) -> Seen:
     """The findings for the framework that failed: another one's say nothing of it, and what was
     predicted of its own files rules nothing out.
     """
-    if not failed.who:
-        return seen
-    installed = value_or(seen.facts.frameworks.installed, ())
+    installed = value_or(seen.facts.frameworks.installed, ()) if failed.who else ()
     names = {f"{one.title} {one.version}" for one in installed}
-    kept = tuple(
-        one
-        for one in seen.findings
-        if one.subject not in names
-        or (one.subject == failed.who and one.weight is not Weight.AGAINST)
-    )
-    return replace(seen, findings=kept)
+    kept = []
+    for one in seen.findings:
+        own = one.subject == failed.who and one.weight is not Weight.AGAINST
+        if one.subject not in names or own:
+            kept.append(one)
+    return replace(seen, findings=tuple(kept))
 
 
 def _surest(answer: Answer) -> float:

@@ -23,9 +23,7 @@ AMD = "/dev/kfd"
 
 
 class SelectionError(RuntimeError):
-    """No GPU could be selected; the text says why, GPU by GPU. `certain` is False where there may
-    be one.
-    """
+    """No GPU could be selected; the text says why. `certain` is False where there may be one."""
 
     def __init__(self, text: str, certain: bool = True) -> None:
         super().__init__(text)
@@ -78,9 +76,21 @@ def select_gpu(
         late = f"{VARIABLE} is not read again. Call select_gpu() before the first use of CUDA"
         raise SelectionError(f"{started}: {late}")
     chosen = choose(visible(_devices()), wanted, n)
+    uuids = {one.uuid for one in chosen} - {""}
+    by_uuid = by == "uuid" and len(uuids) == n  # CUDA wants indexes only, or UUIDs only
     os.environ[ORDER] = "PCI_BUS_ID"
-    os.environ[VARIABLE] = spelled(chosen, by)
-    return tuple(map(_gpu, chosen))
+    os.environ[VARIABLE] = ",".join(one.uuid if by_uuid else str(one.index) for one in chosen)
+    return tuple(
+        Gpu(
+            one.index,
+            one.name,
+            one.uuid,
+            value_or(one.memory_free, None),
+            value_or(one.memory_total, None),
+            value_or(one.capability, ""),
+        )
+        for one in chosen
+    )
 
 
 def why_not(free: str | int = 0, capability: str | float = "", n: int = 1) -> str:
@@ -123,8 +133,7 @@ def choose(allowed: Sequence[Device], wanted: Wish, n: int, whole: bool = True) 
     """
     fitting, refused = [], []
     for device in allowed:
-        reason = unfit(device, wanted) or (_divided(device) if whole else "")
-        if reason:
+        if reason := _unfit(device, wanted, whole):
             refused.append(f"GPU {device.index} ({device.name}) {reason}")
         else:
             fitting.append(device)
@@ -140,8 +149,14 @@ def visible(found: Devices) -> tuple[Device, ...]:
     """The devices that CUDA_VISIBLE_DEVICES leaves, or all; raises SelectionError for none."""
     devices: tuple[Device, ...] = value_or(found.gpus, ())
     if not devices:
-        why, certain = _why_none(found)
-        raise SelectionError(f"no GPU: {why}", certain)
+        from gpuwhy.api.python import check
+
+        answer = check()
+        if answer.first and answer.status == "broken":
+            raise SelectionError(f"no GPU: {answer.first.id}: {answer.first.because[0].text}")
+        if isinstance(found.gpus, Unknown):
+            raise SelectionError(f"no GPU: {found.gpus.reason}", certain=False)
+        raise SelectionError("no GPU: this machine has none")
     limits = found.visibility
     if isinstance(limits, Unknown):
         raise SelectionError(f"{VARIABLE} cannot be read: {limits.reason}", certain=False)
@@ -155,60 +170,33 @@ def visible(found: Devices) -> tuple[Device, ...]:
         raise SelectionError(f"{VARIABLE} is {said.value!r}, which hides every GPU")
     by_index, mixed = said.value.strip()[:1].isdigit(), len({one.name for one in devices}) > 1
     if by_index and mixed and os.environ.get(ORDER) != "PCI_BUS_ID":
-        raise SelectionError(
-            f"{VARIABLE}={said.value} counts GPUs in CUDA's own order, fastest first, and the"
-            f" models here differ: set {ORDER}=PCI_BUS_ID, or name GPUs by UUID (nvidia-smi -L)",
-            certain=False,
-        )
+        order = "in CUDA's own order, fastest first, and the models here differ"
+        hint = f"set {ORDER}=PCI_BUS_ID, or name GPUs by UUID (nvidia-smi -L)"
+        text = f"{VARIABLE}={said.value} counts GPUs {order}: {hint}"
+        raise SelectionError(text, certain=False)
     return tuple(one for one in devices if one.index in said.visible)
 
 
-def _why_none(found: Devices) -> tuple[str, bool]:
-    """Why there is no GPU, by a check of this machine, and whether that is certain."""
-    from gpuwhy.api.python import check
-
-    answer = check()
-    if answer.first and answer.status == "broken":
-        return f"{answer.first.id}: {answer.first.because[0].text}", True
-    if isinstance(found.gpus, Unknown):
-        return found.gpus.reason, False
-    return "this machine has none", True
-
-
-def unfit(device: Device, wanted: Wish) -> str:
+def _unfit(device: Device, wanted: Wish, whole: bool) -> str:
     """Why a device is not as wanted; "" where it is. What is not known of it is not as wanted."""
     if isinstance(device.error, Known):
         return f"does not answer: {device.error.value}"
     mode = value_or(device.compute_mode, "default")
-    if mode == "prohibited":
-        return f"is in compute mode {mode}"
-    if mode.startswith("exclusive") and value_or(device.processes, ()):
-        return f"is in compute mode {mode} and in use"
+    exclusive = mode.startswith("exclusive") and value_or(device.processes, ())
+    if mode == "prohibited" or exclusive:
+        return f"is in compute mode {mode}{' and in use' if exclusive else ''}"
     free = value_or(device.memory_free, -1)
-    if wanted.free and free < 0:
-        return "does not tell its free memory"
-    if wanted.free and free < wanted.free:
-        return f"has {shown(free)} free, {shown(wanted.free)} wanted"
-    has = value_or(device.capability, "")
-    if wanted.capability and not has:
+    if wanted.free and wanted.free > free:
+        has = f"has {shown(free)} free, {shown(wanted.free)} wanted"
+        return has if free >= 0 else "does not tell its free memory"
+    capability = value_or(device.capability, "")
+    missed = [
+        str(one) for one in wanted.capability if not (capability and one.contains(capability))
+    ]
+    if missed and not capability:
         return "does not tell its compute capability"
-    missed = [str(one) for one in wanted.capability if not one.contains(has)]
-    return f"has compute capability {has}, {','.join(missed)} wanted" if missed else ""
-
-
-def _divided(device: Device) -> str:
+    if missed:
+        return f"has compute capability {capability}, {','.join(missed)} wanted"
     mig = value_or(device.mig, None)
-    return f"is divided by MIG: name an instance in {VARIABLE}" if mig and mig.current else ""
-
-
-def spelled(chosen: Sequence[Device], by: str) -> str:
-    """The value of the variable: CUDA wants indexes only, or UUIDs only."""
-    uuids = [one.uuid for one in chosen]
-    if by == "uuid" and all(uuids) and len(set(uuids)) == len(uuids):
-        return ",".join(uuids)
-    return ",".join(str(one.index) for one in chosen)
-
-
-def _gpu(device: Device) -> Gpu:
-    free, total = value_or(device.memory_free, None), value_or(device.memory_total, None)
-    return Gpu(device.index, device.name, device.uuid, free, total, value_or(device.capability, ""))
+    divided = whole and mig and mig.current
+    return f"is divided by MIG: name an instance in {VARIABLE}" if divided else ""

@@ -28,16 +28,15 @@ MOST = 10
 def answer_of(log: Log, seen: Seen | None = None, *, command: str = "explain") -> Answer:
     """What a text that was read says, with what was seen on the machine."""
     started = time.monotonic()
+    place = place_of(log.case, seen.facts if seen else None)
     diagnosis = diagnose(log, seen.findings if seen else ())
-    answer = explained(
-        log, diagnosis, place_of(log.case, seen.facts if seen else None), command == "ask"
-    )
+    answer = explained(log, diagnosis, place, command == "ask")
     if seen:
         known = seen.report
         shown = {one: getattr(known, one) for one in ("layers", "unseen", "facts", "knowledge")}
         answer = replace(answer, **shown)
-    answer = replace(answer, knowledge=answer.knowledge or newest())
-    return replace(answer, command=command, took=round(time.monotonic() - started, 3))
+    took = round(time.monotonic() - started, 3)
+    return replace(answer, knowledge=answer.knowledge or newest(), command=command, took=took)
 
 
 def explain(
@@ -72,18 +71,14 @@ def chosen(answer: Answer, choices: Iterable[str]) -> Answer:
         if not means:
             offers = question and " | ".join(f"{question.id}={one}" for one in question.answers)
             raise BadChoiceError(f"--answer {choice}: {offers or 'this text has no question'}")
-        first = [replace(one, confidence=0.9) for one in answer.causes if one.id == means]
-        rest = [one for one in answer.causes if one.id != means]
-        rest = [replace(one, confidence=min(one.confidence, FOUND - 0.1)) for one in rest]
-        head = first[0].title if first else means
-        answer = replace(
-            answer,
-            causes=(*first, *rest),
-            verdict="found",
-            status="broken",
-            headline=head[:1].upper() + head[1:],
-            question=None,
-        )
+        causes = [replace(one, confidence=0.9) for one in answer.causes if one.id == means]
+        head = causes[0].title if causes else means
+        for one in answer.causes:
+            if one.id != means:
+                causes.append(replace(one, confidence=min(one.confidence, FOUND - 0.1)))
+        decided = {"causes": tuple(causes), "verdict": "found", "status": "broken"}
+        head = head[:1].upper() + head[1:]
+        answer = replace(answer, **decided, headline=head, question=None)
     return answer
 
 
@@ -93,19 +88,17 @@ def batch(lines: Iterable[bytes | None]) -> Iterator[dict[str, Any]]:
         if line is None:
             yield {"id": None, "error": f"line {number}: too long"}
         elif line.strip():
-            yield _one(number, line)
-
-
-def _one(number: int, line: bytes) -> dict[str, Any]:
-    try:
-        case = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return {"id": None, "error": f"line {number}: no JSON: {error}"}
-    if not isinstance(case, dict):
-        return {"id": None, "error": f"line {number}: no JSON object"}
-    if not isinstance(case.get("log"), str):
-        return {"id": case.get("id"), "error": f'line {number}: "log" is no text, or missing'}
-    log = read(case["log"])
-    causes = causes_of(log, diagnose(log))[:MOST]
-    found = [{"id": cause, "confidence": round(sure, 3)} for cause, sure in causes]
-    return {"id": case.get("id"), "causes": found}
+            try:
+                case, wrong = msgspec.json.decode(line), ""
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                case, wrong = {}, f"no JSON: {error}"
+            if not isinstance(case, dict):
+                case, wrong = {}, "no JSON object"
+            text, out = case.get("log"), {"id": case.get("id")}
+            if wrong or not isinstance(text, str):
+                said = wrong or '"log" is no text, or missing'
+                yield {**out, "error": f"line {number}: {said}"}
+                continue
+            log = read(text)
+            found = causes_of(log, diagnose(log))[:MOST]
+            yield {**out, "causes": [{"id": one, "confidence": round(p, 3)} for one, p in found]}
