@@ -19,7 +19,7 @@ def test_what_a_package_is(world: World) -> None:
     one = packages(world)["torch-thing"]
     assert (one.version, one.location, one.site) == ("2.0", folder, SITE)
     assert one.requires.need() == ("numpy>=1",)
-    assert (one.tags, one.installer) == (("cp312-cp312-linux_x86_64",), "pip")
+    assert one.installer == "pip"
     assert one.files.known == "all"
     assert one.files.find("torch_thing/__init__.py")
     assert list(one.files.modules(1)) == ["torch_thing/__init__.py"]

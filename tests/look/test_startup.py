@@ -79,17 +79,3 @@ def test_an_environment_without_its_configuration(world: World) -> None:
     world.environ = {"PATH": "/venv/bin"}
     (one,) = starts(world)
     assert (one.problem, one.path, one.lost) == (StartProblem.NO_CONFIG, SITE, ("torch",))
-
-
-def test_what_activation_sets(world: World) -> None:
-    world.file(
-        "/venv/bin/activate",
-        'VIRTUAL_ENV="/old/venv"\nexport VIRTUAL_ENV\nPATH="$VIRTUAL_ENV/bin:$PATH"\n'
-        "export CUDA_VISIBLE_DEVICES=''  # no GPU\nexport HF_TOKEN=secret\nPS1=x\n",
-    )
-    world.environ = {"PATH": "/usr/bin"}
-    facts = world.look(python="/venv")
-    rows = {one.name: one.value for one in facts.environment.activation.need() or ()}
-    assert rows == {"CUDA_VISIBLE_DEVICES": ""}
-    (one,) = [v for v in facts.variables.variables.need() or () if v.name == "CUDA_VISIBLE_DEVICES"]
-    assert (one.set_in, [fault.kind for fault in one.faults]) == ("/venv/bin/activate", ["off"])

@@ -62,17 +62,6 @@ def test_a_value_that_its_reader_refuses(world: World) -> None:
     assert variable(world, "TORCH_LOGS", "+dynamo,help").faults == ()
 
 
-def test_keras_backends(world: World) -> None:
-    backends = {f"keras/src/backend/{name}/__init__.py": "x" for name in ("tensorflow", "jax", "torch")}
-    world.install("keras", "3.6.0", {"keras/__init__.py": "x", **backends})
-    world.install("torch", "2.6.0", {"torch/version.py": "cuda = None"})
-    (fault,) = variable(world, "KERAS_BACKEND", "jax").faults
-    assert (fault.kind, fault.frameworks) == ("rejected", ("torch",))
-    (fault,) = variable(world, "KERAS_BACKEND", "theano").faults
-    assert fault.allowed == ("jax", "tensorflow", "torch")
-    assert variable(world, "KERAS_BACKEND", "torch").faults == ()
-
-
 def test_files_that_variables_name(world: World) -> None:
     world.file("/lib/good.so", shared_object())
     one = variable(world, "LD_PRELOAD", "/lib/good.so /lib/gone.so plain.so")

@@ -135,7 +135,6 @@ class Package(Record, frozen=True, omit_defaults=True):
     site: str  # the folder that it lies in
     files: Files = Files()
     requires: Fact[tuple[str, ...]] = NOT_OBSERVED  # as written: "numpy>=1.26; extra == 'x'"
-    tags: tuple[str, ...] = ()  # of its wheel: "cp312-cp312-manylinux_2_28_x86_64"
     installer: str = ""  # "pip", "uv", "conda"; "" = not told
     second: bool = False  # another metadata folder of the same package has the files
     recorded: bool = True  # whether there is a RECORD
@@ -146,14 +145,6 @@ class Package(Record, frozen=True, omit_defaults=True):
         return Owner(self.name, self.version, "conda" if self.installer == "conda" else "pip")
 
 
-class Exported(Record, frozen=True):
-    """A variable that the environment's activation sets, as its files state it."""
-
-    name: str
-    file: str
-    value: str  # as it stands there; of VIRTUAL_ENV, where that is another folder, its value
-
-
 class Environment(Record, frozen=True):
     """The Python environment under diagnosis."""
 
@@ -161,7 +152,6 @@ class Environment(Record, frozen=True):
     sites: Fact[tuple[Site, ...]] = NOT_OBSERVED  # the first one wins
     packages: Fact[tuple[Package, ...]] = NOT_OBSERVED  # in the order of the path
     conda: Fact[dict[str, str]] = NOT_OBSERVED  # what conda itself installed; Absent elsewhere
-    activation: Fact[tuple[Exported, ...]] = NOT_OBSERVED  # beyond what every activation sets
 
     @property
     def by_name(self) -> dict[str, Package]:

@@ -48,7 +48,6 @@ LOOKS = (
     Look("environment.sites", "environment.python:sites"),
     Look("environment.packages", "environment.packages:packages", 30.0),
     Look("environment.conda", "environment.python:conda"),
-    Look("environment.activation", "installs.startup:activation"),
     Look("frameworks.installed", "frameworks.installed:installed", 30.0),
     Look("libraries", "libraries:libraries", 20.0),
     Look("installs.damage", "installs.damage:damage", 600.0),

@@ -43,7 +43,7 @@ def toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
         if real and real not in (*_NO_TOOLKIT, machine.home) and real not in found:
             one = _toolkit(machine, path, real, kind)
             found.update({real: one} if one else {})
-    for one in (*_conda(machine, facts), *_wheels(machine, facts)):
+    for one in (*_conda(machine, facts), *wheels(machine, facts)):
         found.setdefault(value_or(machine.real(one.path), one.path), one)
     answers = (*(machine.list(folder, match) for folder, match, _ in _USUAL), machine.environ())
     unread = [one for one in (*answers, facts.environment.sites) if isinstance(one, Unknown)]
@@ -189,7 +189,7 @@ def conda_packages(machine: Machine, prefix: str, match: str) -> dict[str, str]:
     return {one[0]: one[1] for one in parts if len(one) == 3}
 
 
-def _wheels(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
+def wheels(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
     """By the one package that brings it; by its headers where none or several do."""
     packages = value_or(facts.environment.packages, ())
     for site in value_or(facts.environment.sites, ()):

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from gpuwhy.facts.fact import Absent, Fact, Known, Source, absent, value_or
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.variables import Fault, PathProblem, Problem, SetAtStart, Variable
 from gpuwhy.knowledge.settings import CONTAINER_FOLDERS, FOREIGN, is_private, steers
-from gpuwhy.look.files import exists
+from gpuwhy.look.files import exists, lines
 from gpuwhy.look.installs.startup import presets
 from gpuwhy.look.look import Options, is_windows
 from gpuwhy.look.windows import expanded, is_whole, tidy
@@ -43,7 +43,7 @@ def variables(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Va
     if not isinstance(seen, Known):
         wrong = tuple(look.judged(_at_login(machine)))
         return Known(wrong, Source("file", _LOGIN)) if wrong else seen
-    found = list(look.judged([(n, *row) for n, row in presets(machine, facts).items()]))
+    found = list(look.judged([(n, *row) for n, row in presets(facts).items()]))
     told = {one.name for one in found}
     for name, value in seen.value.items():
         name, value = (name.upper() if look.windows else name), printable(value)
@@ -62,7 +62,7 @@ def set_at_start(machine: Machine, facts: Facts, options: Options) -> Fact[tuple
 
 def _at_login(machine: Machine) -> Iterator[tuple[str, str, str]]:
     match = r"(?:export\s+)?([A-Z][A-Z0-9_]*)=['\"]?([^'\"$`\\]*)['\"]?\s*$"
-    for line in value_or(machine.lines(_LOGIN, "="), ()):
+    for line in lines(machine, _LOGIN, "="):
         said = re.match(match, line)
         if said and steers(said[1]) and not re.search("TOKEN|SECRET|PASS|AUTH", said[1]):
             yield said[1], said[2], _LOGIN
@@ -93,7 +93,9 @@ class _Look:
                 yield replace(one, faults=wrong, set_in=file)
 
     def variable(self, name: str, value: str) -> Variable:
-        """One variable, and what is wrong with it."""
+        """One variable, and what is wrong with it: by the tables of values; where these say
+        nothing, by the machine's own files.
+        """
         if is_private(name):
             return Variable(name, "set")
         problems: Problems = ()
@@ -104,12 +106,6 @@ class _Look:
             problems = _library_path(self.machine, value)
         elif re.fullmatch(_TOOLKITS, name):
             problems = _toolkit_folder(self.machine, value)
-        return Variable(name, _shortened(value), problems, self._faults(name, value))
-
-    def _faults(self, name: str, value: str) -> tuple[Fault, ...]:
-        """By the tables of values; where these say nothing, by the machine's own files."""
-        from gpuwhy.look.settings import seen_here
-
         found: tuple[Fault, ...] = ()
         if re.match(_IN_TABLES, name):
             from gpuwhy.knowledge.settings import ANYTHING, faults
@@ -117,14 +113,15 @@ class _Look:
             installed = self.facts.frameworks.installed
             releases = {one.name: one.version for one in value_or(installed, ())}
             found = faults(name, value, releases if isinstance(installed, Known) else ANYTHING)
-        return found or seen_here(self.machine, self.facts, name, value)
+        if name in ("LD_PRELOAD", "LD_AUDIT"):
+            found = tuple(self._not_preloaded(value))
+        elif name == "TORCH_LOGS" and not found:
+            found = tuple(self._no_such_log(value))
+        return Variable(name, _shortened(value), problems, found)
 
     def with_origin(self, one: Variable) -> Variable:
         """With the file or registry key that sets it for every program, where that is known."""
         hidden = _hides_every_gpu(one.name, one.value)
-        for row in value_or(self.facts.environment.activation, ()):
-            if row.name == one.name and row.value == one.value:
-                return replace(one, faults=one.faults or hidden, set_in=row.file)
         for start in value_or(self.machine.set_at_start(), ()) if hidden else ():
             if start.name == one.name and start.script:
                 return replace(one, faults=hidden, set_in=start.script)
@@ -134,6 +131,40 @@ class _Look:
             if (one.name, one.value) in ((name.upper(), text) for name, text in values):
                 return replace(one, faults=hidden, set_in=key)
         return one
+
+    def _not_preloaded(self, value: str) -> Iterator[Fault]:
+        """Files that the loader shall load first and cannot; plain names are searched."""
+        here, wrong = value_or(self.facts.system.machine, ""), []
+        for file in (one for one in re.split(r"[\s:]+", value) if "/" in one):
+            elf = self.machine.elf(file)
+            if isinstance(self.machine.stat(file), Absent):
+                wrong.append(f"{file} does not exist")
+            elif isinstance(elf, Unknown) and elf.kind in ("foreign", "cut"):
+                wrong.append(f"{file} is no complete library")
+            elif isinstance(elf, Known) and here and elf.value.machine != here:
+                said = f"is a library for {elf.value.machine}, and this machine is {here}"
+                wrong.append(f"{file} {said}")
+        if wrong:
+            said = "the loader complains at every start of a program, and goes on without it"
+            yield Fault("ignored", (), f"{'; '.join(wrong)}: {said}", source="ld.so(8)")
+
+    def _no_such_log(self, value: str) -> Iterator[Fault]:
+        """Names of logs that the installed PyTorch does not have: its import ends at them."""
+        frameworks = value_or(self.facts.frameworks.installed, ())
+        torch = next((one for one in frameworks if one.name == "torch"), None)
+        file = f"{torch.path}/_logging/_registrations.py" if torch else ""
+        match = r'\s*(?:register_(?:log|artifact)\(\s*)?"([\w.]+)"'
+        listed = lines(self.machine, file, '"') if file else ()
+        known = {said[1] for line in listed if (said := re.match(match, line))}
+        asked = [part.strip().lstrip("+-") for part in value.split(",")]
+        plain = (name for name in asked if name and "." not in name and name not in ("all", "help"))
+        sites = [site.path for site in value_or(self.facts.environment.sites, ())]
+        for name in (one for one in plain if known and one not in known):
+            module = rf"{re.escape(name)}(\.py)?$"  # a module has a log of its own
+            if not any(value_or(self.machine.list(site, module), ("",)) for site in sites):
+                text = f"PyTorch has no log called {name!r}, and its import ends there"
+                yield Fault("rejected", ("torch",), text)
+                return
 
 
 def _shortened(value: str) -> str:
@@ -151,20 +182,21 @@ _MOST = 200
 
 def _library_path(machine: Machine, value: str) -> Problems:
     """LD_LIBRARY_PATH, where the loader takes ':' and ';' as separators."""
+    found: list[Problem] = []
     folders = dict.fromkeys(one.rstrip("/") or "/" for one in re.split("[:;]", value) if one)
-    return tuple(p for one in list(folders)[:_MOST] for p in _searched(machine, one))
-
-
-def _searched(machine: Machine, folder: str) -> Problems:
-    if folder in CONTAINER_FOLDERS or re.search(r"\$\{?(ORIGIN|LIB|PLATFORM)\b", folder):
-        return ()
-    wrong = _one_folder(machine, folder)
-    if wrong and ",/" in folder:
-        return (Problem(PathProblem.WRONG_SEPARATOR, folder),)
-    if wrong or folder.endswith("/stubs"):
-        return wrong or (Problem(PathProblem.STUBS, folder),)
-    top = re.search(_CUDA_FOLDER, folder.rpartition("/")[2]) and exists(machine, f"{folder}/lib64")
-    return (Problem(PathProblem.TOP_FOLDER, folder),) if top else ()
+    for folder in list(folders)[:_MOST]:
+        if folder in CONTAINER_FOLDERS or re.search(r"\$\{?(ORIGIN|LIB|PLATFORM)\b", folder):
+            continue
+        wrong = _one_folder(machine, folder)
+        cuda = re.search(_CUDA_FOLDER, folder.rpartition("/")[2])
+        if wrong and ",/" in folder:
+            wrong = (Problem(PathProblem.WRONG_SEPARATOR, folder),)
+        elif not wrong and folder.endswith("/stubs"):
+            wrong = (Problem(PathProblem.STUBS, folder),)
+        elif not wrong and cuda and exists(machine, f"{folder}/lib64"):
+            wrong = (Problem(PathProblem.TOP_FOLDER, folder),)
+        found += wrong
+    return tuple(found)
 
 
 def _toolkit_folder(machine: Machine, value: str) -> Problems:
@@ -180,22 +212,23 @@ def _toolkit_folder(machine: Machine, value: str) -> Problems:
 def _one_folder(machine: Machine, value: str) -> Problems:
     """A value that must be one folder, as it is written and where it leads."""
     folder, drive = tidy(value), is_whole(value.replace("\\", "/"))
+    kind, shown = None, value
     if not value.strip():
-        return (Problem(PathProblem.EMPTY),)
-    if '"' in value:
-        return (Problem(PathProblem.QUOTED, value),)
-    if re.match(_UNREPLACED, value):
-        return (Problem(PathProblem.NOT_EXPANDED, value),)
-    if not folder.startswith("/") and not drive:
-        return (Problem(PathProblem.RELATIVE, value),)
-    found = machine.stat(folder)
-    if isinstance(found, Absent):
-        link = value_or(machine.link(folder), "")
-        kind = PathProblem.DANGLING if link else PathProblem.NOT_THERE
-        return (Problem(kind, folder),)
-    if isinstance(found, Known) and found.value.kind != "folder":
-        return (Problem(PathProblem.NO_FOLDER, folder),)
-    return ()
+        kind, shown = PathProblem.EMPTY, ""
+    elif '"' in value:
+        kind = PathProblem.QUOTED
+    elif re.match(_UNREPLACED, value):
+        kind = PathProblem.NOT_EXPANDED
+    elif not folder.startswith("/") and not drive:
+        kind = PathProblem.RELATIVE
+    else:
+        found, shown = machine.stat(folder), folder
+        if isinstance(found, Absent):
+            dangling = isinstance(machine.link(folder), Known)
+            kind = PathProblem.DANGLING if dangling else PathProblem.NOT_THERE
+        elif isinstance(found, Known) and found.value.kind != "folder":
+            kind = PathProblem.NO_FOLDER
+    return (Problem(kind, shown),) if kind else ()
 
 
 def _command_path(machine: Machine, value: str, windows: bool) -> tuple[str, Problems]:
@@ -203,20 +236,17 @@ def _command_path(machine: Machine, value: str, windows: bool) -> tuple[str, Pro
     libraries are searched along it, what is wrong with them.
     """
     tie = ";" if windows else ":"
-    entries = dict.fromkeys(one for one in value.split(tie) if re.search(_CUDA_FOLDER, one))
+    entries = [one for one in dict.fromkeys(value.split(tie)) if re.search(_CUDA_FOLDER, one)]
     if not windows:
         return tie.join(one.rstrip("/") for one in entries), ()
-    found = [problem for one in list(entries)[:_MOST] for problem in _on_path(machine, one)]
+    found: list[Problem] = []
+    for entry in entries[:_MOST]:
+        folder, wrong = tidy(entry), _one_folder(machine, entry)
+        if '"' not in entry and re.search(_UNREPLACED_WINDOWS, entry):
+            wrong = (Problem(PathProblem.NOT_EXPANDED, entry.strip()),)
+        elif not wrong and re.search(r"(?i)/cuda/v?\d[\d.]*$", folder):
+            wrong = (Problem(PathProblem.TOP_FOLDER, folder),)
+        elif not wrong and re.search(r"(?i)cud(a|nn).*/lib(/x64)?$", folder):
+            wrong = (Problem(PathProblem.LIBRARIES, folder),)
+        found += wrong
     return tie.join(tidy(expanded(machine, one)) for one in entries), tuple(found)
-
-
-def _on_path(machine: Machine, entry: str) -> Problems:
-    folder = tidy(entry)
-    if '"' not in entry and re.search(_UNREPLACED_WINDOWS, entry):
-        return (Problem(PathProblem.NOT_EXPANDED, entry.strip()),)
-    if wrong := _one_folder(machine, entry):
-        return wrong
-    if re.search(r"(?i)/cuda/v?\d[\d.]*$", folder):
-        return (Problem(PathProblem.TOP_FOLDER, folder),)
-    library = re.search(r"(?i)cud(a|nn).*/lib(/x64)?$", folder)
-    return (Problem(PathProblem.LIBRARIES, folder),) if library else ()

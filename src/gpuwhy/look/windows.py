@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gpuwhy.facts.devices import PciDevice
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
@@ -11,11 +12,20 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import LibraryCopy, Toolkit
 from gpuwhy.facts.system import Distro
 from gpuwhy.look.devices import card, nvml
-from gpuwhy.look.files import exists, gone
+from gpuwhy.look.files import exists, gone, names
 from gpuwhy.look.libraries import Places, examine
 from gpuwhy.look.look import Field
-from gpuwhy.look.toolkits import conda_cuda, conda_packages, conda_prefix, toolkit_version
+from gpuwhy.look.toolkits import (
+    conda_cuda,
+    conda_packages,
+    conda_prefix,
+    toolkit_version,
+    wheels,
+)
 from gpuwhy.machine.machine import Machine
+
+if TYPE_CHECKING:
+    from gpuwhy.formats.pe import Pe
 
 # ---------------------------------------------------------------- system
 
@@ -45,31 +55,34 @@ def _distro(machine: Machine, facts: Facts) -> Fact[Distro]:
     return Known(Distro("windows", f"{edition}{release}, build {build}", build), source)
 
 
-def _kernel(machine: Machine, _facts: Facts) -> Fact[str]:
+def _kernel(machine: Machine, facts: Facts) -> Fact[str]:
     """10.0.19045: by the running system, of a disk by the version of its files."""
     said = machine.uname()
     if isinstance(said, Known):
         return Known(said.value.release, said.source)
-    for name in _FILES:
-        path = f"{system_folder(machine)}/{name}"
-        pe = machine.pe(path)
-        if isinstance(pe, Known) and pe.value.version.count(".") == 3:
-            version = ".".join(pe.value.version.split(".")[:3])
+    for path, pe in _system_files(machine):
+        if pe.version.count(".") == 3:
+            version = ".".join(pe.version.split(".")[:3])
             return known(version, "file", path, "its version resource")
     return Unknown("no file of Windows tells its version")
 
 
-def _processor(machine: Machine, _facts: Facts) -> Fact[str]:
+def _processor(machine: Machine, facts: Facts) -> Fact[str]:
     """By the running system, of a disk by what its system files are compiled for."""
     said = machine.uname()
     if isinstance(said, Known):
         names = {"AMD64": "x86_64", "ARM64": "aarch64"}
         return Known(names.get(said.value.machine, said.value.machine), said.source)
-    for name in _FILES:
-        pe = machine.pe(f"{system_folder(machine)}/{name}")
+    files = ((path, pe.machine) for path, pe in _system_files(machine))
+    path, processor = next(files, ("", ""))
+    return known(processor, "file", path) if path else said
+
+
+def _system_files(machine: Machine) -> Iterator[tuple[str, Pe]]:
+    for path in (f"{system_folder(machine)}/{name}" for name in _FILES):
+        pe = machine.pe(path)
         if isinstance(pe, Known):
-            return Known(pe.value.machine, pe.source)
-    return said
+            yield path, pe.value
 
 
 _LINUX_ONLY = (
@@ -90,6 +103,7 @@ SYSTEM: dict[str, Field] = {
 _CLASS = "HKLM/SYSTEM/CurrentControlSet/Control/Class/{4d36e968-e325-11ce-bfc1-08002be10318}"
 _SERVICES = "HKLM/SYSTEM/CurrentControlSet/Services"
 _PCI = "HKLM/SYSTEM/CurrentControlSet/Enum/PCI"
+_DRIVER_FILES = ("nvcuda64.dll", "nvcuda.dll", "nvml.dll")
 _CARD = re.compile(r"(?:PCI\\)?VEN_10DE&DEV_([0-9A-F]{4})", re.IGNORECASE)
 
 
@@ -101,46 +115,36 @@ def dotted(file_version: str) -> str:
 
 
 def _driver_version(machine: Machine, _facts: Facts) -> Fact[str]:
-    """The driver in use by NVML; else that of nvcuda.dll, which the installer put there."""
+    """The driver in use by NVML; else that of the files that the installer put there, where
+    programs find them or in its package; else what Windows lists among its display adapters.
+
+    Absent without file and entry.
+    """
     said = nvml(machine)
     version = said.value.system.get("driver") if isinstance(said, Known) else None
     if isinstance(version, str) and re.fullmatch(r"\d+(\.\d+)+", version):
         return known(version, "call", "nvmlSystemGetDriverVersion")
-    for path in _driver_files(machine):
+    system = system_folder(machine)
+    store = folders(machine, f"{system}/DriverStore/FileRepository", r"(?i)nv\w*\.inf_")[::-1]
+    files = [f"{system}/{name}" for name in _DRIVER_FILES[1:]]
+    files += [f"{folder}/{name}" for folder in store for name in _DRIVER_FILES]
+    for path in files:
         pe = machine.pe(path)
         of_file = dotted(pe.value.version) if isinstance(pe, Known) else ""
         if isinstance(pe, Known) and of_file:
             return known(of_file, "file", path, f"file version {pe.value.version}")
-    return _by_registry(machine)
-
-
-def _driver_files(machine: Machine) -> Iterator[str]:
-    """nvcuda.dll and nvml.dll where programs find them, then what the driver's package left."""
-    system = system_folder(machine)
-    for name in ("nvcuda.dll", "nvml.dll"):
-        yield f"{system}/{name}"
-    store = f"{system}/DriverStore/FileRepository"
-    for folder in folders(machine, store, r"(?i)nv\w*\.inf_")[::-1]:
-        for name in ("nvcuda64.dll", "nvcuda.dll", "nvml.dll"):
-            yield f"{folder}/{name}"
-
-
-def _by_registry(machine: Machine) -> Fact[str]:
-    """What Windows lists among its display adapters; Absent without file and entry."""
     key = value_or(machine.registry(_CLASS), None)
     for name in key.keys if key else ():
         adapter = machine.registry(f"{_CLASS}/{name}") if re.fullmatch(r"\d{4}", name) else None
         values = adapter.value.values if isinstance(adapter, Known) else {}
-        version = dotted(values.get("DriverVersion", ""))
-        if "nvidia" in values.get("ProviderName", "").lower() and version:
-            return known(version, "call", "registry", f"{_CLASS}/{name}")
-    path = f"{system_folder(machine)}/nvcuda.dll"
-    there = machine.stat(path)
+        listed = dotted(values.get("DriverVersion", ""))
+        if "nvidia" in values.get("ProviderName", "").lower() and listed:
+            return known(listed, "call", "registry", f"{_CLASS}/{name}")
+    there = machine.stat(files[0])
     if isinstance(there, Known):
-        return Unknown(f"{path} is there, but does not tell its version", "nvidia-smi")
-    if isinstance(there, Absent) and gone(machine, system_folder(machine)):
-        return Unknown("System32 is not among these files")
-    return there
+        return Unknown(f"{files[0]} is there, but does not tell its version", "nvidia-smi")
+    lost = isinstance(there, Absent) and gone(machine, system)
+    return Unknown("System32 is not among these files") if lost else there
 
 
 def cards(machine: Machine, _facts: Facts) -> Fact[tuple[PciDevice, ...]]:
@@ -151,7 +155,7 @@ def cards(machine: Machine, _facts: Facts) -> Fact[tuple[PciDevice, ...]]:
         ids = [_CARD.match(text) for name, text in sorted(values.items()) if name.isdecimal()]
         name = "nvidia" if service == "nvlddmkm" else service
         driver = known(name, "call", "registry", service)
-        held = [_card(one[1].lower(), driver) for one in ids if one]
+        held = [_card(one[1], driver) for one in ids if one]
         if held:
             return known(tuple(held), "call", "registry", f"{_SERVICES}/{service}/Enum")
     listed = machine.registry(_PCI)
@@ -159,15 +163,15 @@ def cards(machine: Machine, _facts: Facts) -> Fact[tuple[PciDevice, ...]]:
         return or_unknown(listed, f"{_PCI} is not there")
     rows = (_CARD.match(name) for name in listed.value.keys)
     absent = Absent(Source("call", "registry", _SERVICES))
-    seen = [_card(one, absent) for one in dict.fromkeys(row[1].lower() for row in rows if row)]
+    seen = [_card(one, absent) for one in dict.fromkeys(row[1] for row in rows if row)]
     found = tuple(one for one in seen if isinstance(one.name, Known))
     return known(found, "call", "registry", _PCI)
 
 
-def _card(device_id: str, driver: Fact[str]) -> PciDevice:
+def _card(device: str, driver: Fact[str]) -> PciDevice:
     """The registry gives no bus address that others use."""
-    address, how = f"PCI id 10de:{device_id}", "Device Manager, Display adapters"
-    return card(address, device_id, driver, how)
+    address, how = f"PCI id 10de:{device.lower()}", "Device Manager, Display adapters"
+    return card(address, device.lower(), driver, how)
 
 
 DRIVER: dict[str, Field] = {"module_version": _driver_version}
@@ -175,43 +179,41 @@ DRIVER: dict[str, Field] = {"module_version": _driver_version}
 # ---------------------------------------------------------------- toolkits
 
 _INSTALLED = "NVIDIA GPU Computing Toolkit/CUDA"
+_RUNTIME = r"(?i)cudart64_\w+\.dll$"
 _NAMED = re.compile(r"CUDA_(PATH(_V\d+_\d+)?|HOME|ROOT|TOOLKIT_ROOT_DIR)$")
 
 
 def _toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
-    """Every CUDA toolkit, or part of one, each once."""
-    found: dict[str, Toolkit] = {}
-    for root in _roots(machine):
-        one = _toolkit(machine, root) if root.casefold() not in found else None
-        if one:
-            found[root.casefold()] = one
-    for one in (*_conda(machine, facts), *_wheels(machine, facts)):
-        found.setdefault(one.path.casefold(), one)
+    """Every CUDA toolkit, or part of one, each once: the installer's, the newest first, then those
+    that variables and PATH name, conda's and those of wheels.
+    """
+    roots = folders(machine, f"{program_files(machine)}/{_INSTALLED}", r"v\d+\.\d+$")[::-1]
+    named = [tidy(value) for name, value in environ(machine).items() if _NAMED.match(name)]
+    roots += [root for root in named if is_whole(root)]
+    found = [re.match(r"(?i)(.*cuda.*)/bin(/x64)?$", one) for one in path_folders(machine)]
+    roots += [one[1] for one in found if one]
+    out: dict[str, Toolkit] = {}
+    for root in roots:
+        nvcc = machine.stat(f"{root}/bin/nvcc.exe")
+        if not isinstance(nvcc, Known) and not names(machine, f"{root}/bin", _RUNTIME):
+            continue
+        version = toolkit_version(machine, root)
+        by_name = re.match(r"(?i)(?:.*[/ ])?(?:cuda[-_ /]?)?v?(\d{1,2}\.\d)$", root)
+        if not isinstance(version, Known) and by_name:
+            version = known(by_name[1], "folder", root, "by its name only")
+        out.setdefault(root.casefold(), Toolkit(root, "system", version))
+    prefix = tidy(conda_prefix(machine, facts))
+    match = r"(cuda-cudart|cudatoolkit|cuda-nvcc|cuda-version)-\d[^-]*-[^-]*\.json$"
+    of_conda = conda_cuda(conda_packages(machine, prefix, match))
+    if of_conda is not None:
+        one = Toolkit(f"{prefix}/Library", "conda", of_conda)
+        out.setdefault(one.path.casefold(), one)
+    for one in wheels(machine, facts):
+        out.setdefault(one.path.casefold(), one)
     seen = machine.environ()
     unseen = f"not seen: {seen.reason}" if isinstance(seen, Unknown) else ""
     source = Source("folder", f"{_INSTALLED}, CUDA_PATH…, PATH, conda and wheels", unseen)
-    return Known(tuple(found.values()), source)
-
-
-def _roots(machine: Machine) -> Iterator[str]:
-    """Every folder that may be a toolkit, the installer's newest first."""
-    yield from folders(machine, f"{program_files(machine)}/{_INSTALLED}", r"v\d+\.\d+$")[::-1]
-    named = [tidy(value) for name, value in environ(machine).items() if _NAMED.match(name)]
-    yield from (root for root in named if is_whole(root))
-    found = [re.match(r"(?i)(.*cuda.*)/bin(/x64)?$", one) for one in path_folders(machine)]
-    yield from (one[1] for one in found if one)
-
-
-def _toolkit(machine: Machine, root: str) -> Toolkit | None:
-    nvcc = machine.stat(f"{root}/bin/nvcc.exe")
-    listed = value_or(machine.list(f"{root}/bin", r"(?i)cudart64_\w+\.dll$"), ())
-    if not isinstance(nvcc, Known) and not listed:
-        return None
-    version = toolkit_version(machine, root)
-    named = re.match(r"(?i)(?:.*[/ ])?(?:cuda[-_ /]?)?v?(\d{1,2}\.\d)$", root)
-    if not isinstance(version, Known) and named:
-        version = known(named[1], "folder", root, "by its name only")
-    return Toolkit(root, "system", version)
+    return Known(tuple(out.values()), source)
 
 
 def _nvcc_on_path(machine: Machine, _facts: Facts) -> Fact[str]:
@@ -225,26 +227,6 @@ def _nvcc_on_path(machine: Machine, _facts: Facts) -> Fact[str]:
     return known(f"{path}/nvcc.exe", "env", "PATH") if path else nowhere
 
 
-def _conda(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
-    prefix = tidy(conda_prefix(machine, facts))
-    match = r"(cuda-cudart|cudatoolkit|cuda-nvcc|cuda-version)-\d[^-]*-[^-]*\.json$"
-    version = conda_cuda(conda_packages(machine, prefix, match))
-    if version is not None:
-        yield Toolkit(f"{prefix}/Library", "conda", version)
-
-
-def _wheels(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
-    packages = value_or(facts.environment.packages, ())
-    owners = [one for one in packages if one.name.startswith("nvidia-cuda-runtime")]
-    for site in value_or(facts.environment.sites, ()):
-        for root in folders(machine, f"{site.path}/nvidia", r"(cu\d\d|cuda_runtime)$"):
-            version: Fact[str] = Unknown(f"{root}: no package tells its CUDA")
-            if len(owners) == 1:
-                number = ".".join(owners[0].version.split(".")[:2])
-                version = known(number, "package", str(owners[0].owner), "pip")
-            yield Toolkit(root, "wheel", version)
-
-
 # ---------------------------------------------------------------- libraries
 
 DLLS = (
@@ -255,7 +237,6 @@ DLLS = (
 _OFTEN = ("C:/tools/cuda/bin", "C:/cuda/bin", "C:/cudnn/bin")
 """Where guides tell people to unpack cuDNN."""
 _OF_USERS = ("/Downloads", "/Desktop", "/Documents", "")
-_OF_DRIVES = ("C:", "C:/tools", "C:/Program Files", "D:", "D:/tools")
 _ARCHIVES = r"(?i)(cud(a|nn)|zlib)[\w.-]*$"
 _MOST_ARCHIVES = 8
 _BUNDLES = r"(nvidia|torch|onnxruntime|tensorrt_libs|tensorrt_bindings)$"
@@ -302,30 +283,21 @@ def _places(machine: Machine, facts: Facts) -> Places:
     for folder in path_folders(machine):
         yield folder, "PATH"
     yield system_folder(machine), "default folder"
-    for toolkit in value_or(facts.libraries.toolkits, ()):
-        if toolkit.kind != "wheel":
-            for inside in ("bin", "bin/x64"):
-                folder = f"{toolkit.path}/{inside}"
-                yield folder, "conda" if toolkit.kind == "conda" else "toolkit"
+    for toolkit in (o for o in value_or(facts.libraries.toolkits, ()) if o.kind != "wheel"):
+        for below in ("bin", "bin/x64"):
+            yield f"{toolkit.path}/{below}", "conda" if toolkit.kind == "conda" else "toolkit"
     for folder in (*_cudnn(machine), *_OFTEN, *_unpacked(machine, facts)):
         yield folder, "toolkit"
     prefix = tidy(conda_prefix(machine, facts))
     if prefix:
         yield f"{prefix}/Library/bin", "conda"
-    for site in value_or(facts.environment.sites, ()):
-        for folder in _bundled(machine, site.path):
-            yield folder, "wheel"
-
-
-def _bundled(machine: Machine, site: str) -> Iterator[str]:
-    """The library folders of wheels."""
-    for entry in value_or(machine.list(site, _BUNDLES), ()):
-        if entry.name != "nvidia":
-            yield f"{site}/{entry.name}{_INSIDE.get(entry.name, '')}"
-            continue
-        for part in value_or(machine.list(f"{site}/nvidia", r"[a-z]\w*$"), ()):
-            for inside in ("bin", "bin/x86_64") if part.kind != "file" else ():
-                yield f"{site}/nvidia/{part.name}/{inside}"
+    for site in (one.path for one in value_or(facts.environment.sites, ())):
+        for name in names(machine, site, _BUNDLES):
+            inside = [f"{site}/{name}{_INSIDE.get(name, '')}"]
+            if name == "nvidia":
+                parts = folders(machine, f"{site}/nvidia", r"[a-z]\w*$")
+                inside = [f"{part}/bin{below}" for part in parts for below in ("", "/x86_64")]
+            yield from ((folder, "wheel") for folder in inside)
 
 
 def _cudnn(machine: Machine) -> Iterator[str]:
@@ -335,18 +307,17 @@ def _cudnn(machine: Machine) -> Iterator[str]:
         root = tidy(variables.get(name, ""))
         if is_whole(root):
             yield from (root, f"{root}/bin")
-    for folder in folders(machine, f"{program_files(machine)}/NVIDIA/CUDNN", r"v\d")[::-1]:
-        yield f"{folder}/bin"
-        yield from folders(machine, f"{folder}/bin", r"\d+\.\d+$")
+    for root in folders(machine, f"{program_files(machine)}/NVIDIA/CUDNN", r"v\d")[::-1]:
+        yield f"{root}/bin"
+        yield from folders(machine, f"{root}/bin", r"\d+\.\d+$")
 
 
 def _unpacked(machine: Machine, facts: Facts) -> Iterator[str]:
     """Where archives end up that nobody moved on: downloads, a drive's top, a toolkit's folder."""
     toolkits = value_or(facts.libraries.toolkits, ())
     roots = [one.path for one in toolkits if one.kind == "system"]
-    users = [machine.home] if machine.home else []
-    homes = [f"{user}{below}" for user in users for below in _OF_USERS]
-    for parent in (*homes, *_OF_DRIVES, *roots):
+    homes = [f"{machine.home}{below}" for below in _OF_USERS if machine.home]
+    for parent in (*homes, "C:", "C:/tools", "C:/Program Files", "D:", "D:/tools", *roots):
         for folder in folders(machine, parent, _ARCHIVES)[:_MOST_ARCHIVES]:
             for one in (folder, *folders(machine, folder, _ARCHIVES)[:_MOST_ARCHIVES]):
                 yield from (f"{one}{end}" for end in ("", "/bin", "/bin/x64", "/cuda/bin"))
@@ -407,6 +378,6 @@ def path_folders(machine: Machine) -> tuple[str, ...]:
 def folders(machine: Machine, parent: str, match: str) -> list[str]:
     """The folders below another one whose names match, newest version last."""
     listed = value_or(machine.list(parent, match), ())
-    names = [entry.name for entry in listed if entry.kind != "file"]
-    names.sort(key=lambda name: [int(digits) for digits in re.findall(r"\d+", name)])
-    return [f"{parent}/{name}" for name in names]
+    found = [entry.name for entry in listed if entry.kind != "file"]
+    found.sort(key=lambda name: [int(digits) for digits in re.findall(r"\d+", name)])
+    return [f"{parent}/{name}" for name in found]

@@ -15,7 +15,7 @@ from gpuwhy.machine.machine import Gathered, Machine, printable
 
 METADATA_FOLDERS = r"[^~.].*\.(dist|egg)-info$"
 _FILES = ("METADATA", "PKG-INFO", "RECORD", "WHEEL", "INSTALLER", "direct_url.json")
-"""The last one is asked for as recordings have it; nothing reads it."""
+"""WHEEL and direct_url.json are asked for as recordings have them; nothing reads them."""
 _FOLDER = r"([A-Za-z0-9][\w.]*(?:-[A-Za-z][\w.]*)*?)-(\d[^-]*)(?:-py[\d.]+)?"
 _NAME = r"[A-Za-z0-9][\w.-]*"
 _COMPARED = 200  # files of a RECORD, where a package has two metadata folders
@@ -77,7 +77,6 @@ def _package(machine: Machine, site: str, found: Gathered) -> Package | None:
         site=site,
         files=Files() if record is None else Files(record, "some" if partly else "all"),
         requires=_requires(machine, found, f"{site}/{found.name}", file, fields),
-        tags=tuple(_fields(printable(found.texts.get("WHEEL", ""))).get("Tag", ())),
         installer=found.texts.get("INSTALLER", "").strip()[:40],
         recorded=record is not None or "RECORD" in (*found.unread, *found.partly),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -32,6 +33,9 @@ from gpuwhy.look.look import Options
 from gpuwhy.look.windows import environ, folders, is_whole, path_folders, tidy
 from gpuwhy.machine.machine import Machine
 
+if TYPE_CHECKING:
+    from gpuwhy.formats.pe import Pe
+
 _STORE_PACKAGE = r"(?i)PythonSoftwareFoundation\.Python\.(\d+\.\d+)_(?:.*__)?(\w+)"
 _CONDA = r"anaconda[23]?|miniconda[23]?|miniforge3?|mambaforge"
 _USUAL = (
@@ -58,14 +62,16 @@ def python(machine: Machine, options: Options) -> Fact[Python]:
         return _chosen(machine, path if whole else f"{tidy(options.folder)}/{path}", "--python")
     ours: list[Choice] = []
     for one in _choices(machine, options):
-        if _is_ours(machine, one.path):
+        above = one.path.rpartition("/")[0].rpartition("/")[0]
+        site = f"{one.path if is_environment(machine, one.path) else above}/Lib/site-packages"
+        made = names(machine, site, r"(?i)gpuwhy-.*\.dist-info$")  # an environment for gpuwhy
+        if made and not names(machine, site, FRAMEWORK_FOLDERS):
             ours.append(one)
             continue
         found = _chosen(machine, *one)
         if isinstance(found, Known) or one.by != "PATH":
             return found
-    for one in ours:
-        found = _chosen(machine, *one)
+    for found in (_chosen(machine, *one) for one in ours):
         if isinstance(found, Known):
             return Known(replace(found.value, own=True), found.source)
     if isinstance(machine.environ(), Unknown):
@@ -81,14 +87,12 @@ def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
         folder = tidy(variables.get(name, ""))
         if is_whole(folder) and is_environment(machine, folder):
             yield Choice(folder, name)
-    folder = tidy(options.folder)
-    for _ in range(_MOST_PARENTS if is_whole(folder) else 0):
+    parts = tidy(options.folder).split("/") if is_whole(tidy(options.folder)) else []
+    for count in range(len(parts), 0, -1)[:_MOST_PARENTS]:
         for below in (".venv", "venv"):
-            if is_environment(machine, f"{folder}/{below}"):
-                yield Choice(f"{folder}/{below}", ".venv")
-        if folder.count("/") < 1:
-            break
-        folder = folder.rpartition("/")[0]
+            place = "/".join((*parts[:count], below))
+            if is_environment(machine, place):
+                yield Choice(place, ".venv")
     found = []
     for folder in path_folders(machine):
         stat = machine.stat(f"{folder}/python.exe")
@@ -100,21 +104,12 @@ def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
     yield from found
 
 
-def _is_ours(machine: Machine, place: str) -> bool:
-    """An environment that was made for gpuwhy: it holds gpuwhy and no framework."""
-    above = place.rpartition("/")[0].rpartition("/")[0]
-    site = f"{place if is_environment(machine, place) else above}/Lib/site-packages"
-    held = names(machine, site, r"(?i)gpuwhy-.*\.dist-info$")
-    return bool(held) and not names(machine, site, FRAMEWORK_FOLDERS)
-
-
 def _everywhere(machine: Machine) -> Iterator[str]:
     """On a disk: where installers put Python, then the environments of projects."""
     users = folders(machine, "C:/Users", _PEOPLE)
-    of_users = (
-        (f"{user}/{below}".rstrip("/"), match) for user in users for below, match in _OF_USERS
-    )
-    for parent, match in (*_USUAL, *of_users):
+    usual = [*_USUAL]
+    usual += [(f"{user}/{b}".rstrip("/"), match) for user in users for b, match in _OF_USERS]
+    for parent, match in usual:
         for path in folders(machine, parent, match)[::-1]:
             every = [*folders(machine, f"{path}/envs", ""), path]
             yield from (one for one in every if exists(machine, f"{one}/python.exe"))
@@ -167,40 +162,36 @@ def _chosen(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
     stat = machine.stat(path)
     if not isinstance(stat, Known):
         return or_unknown(stat, f"{path}: no such file or folder", "--python PATH")
+    prefix = path
     if stat.value.kind != "folder":
         named = path.lower().endswith("/python.exe")
-        return _read(
-            machine, path, _prefix(machine, path) if named else path.rpartition("/")[0], by
-        )
-    programs = (f"{path}/{name}" for name in ("Scripts/python.exe", "python.exe"))
-    found = next((name for name in programs if exists(machine, name)), "")
-    if not found and not is_environment(machine, path):
-        said = "holds no Python: neither Scripts/python.exe nor python.exe"
-        return Unknown(f"{path} {said}", "--python PATH")
-    return _read(machine, found or f"{path}/Scripts/python.exe", path, by)
-
-
-def _read(machine: Machine, path: str, prefix: str, by: ChosenBy) -> Fact[Python]:
-    config = machine.read(f"{prefix}/pyvenv.cfg")
-    kind: PythonKind = "venv"
-    if isinstance(config, Known):
-        version, source = config_of(config.value)["version"], config.source
+        prefix = _prefix(machine, path) if named else path.rpartition("/")[0]
     else:
-        version, kind = conda_version(machine, prefix), _kind(machine, path, prefix)
-        source = Source("folder", prefix)
+        programs = (f"{path}/{name}" for name in ("Scripts/python.exe", "python.exe"))
+        found = next((name for name in programs if exists(machine, name)), "")
+        if not found and not is_environment(machine, path):
+            said = "holds no Python: neither Scripts/python.exe nor python.exe"
+            return Unknown(f"{path} {said}", "--python PATH")
+        path = found or f"{path}/Scripts/python.exe"
+    config = machine.read(f"{prefix}/pyvenv.cfg")
+    pe = value_or(machine.pe(path), None)
+    kind: PythonKind = "venv"
+    source = config.source if isinstance(config, Known) else Source("folder", prefix)
+    version = config_of(value_or(config, ""))["version"] or conda_version(machine, prefix)
+    if not isinstance(config, Known):
+        kind = _kind(machine, path, prefix)
     if not version:
-        version = _by_files(machine, path, prefix)
-        source = Source("file", path, "its version resource")
+        version, source = (
+            _by_files(machine, pe, prefix),
+            Source("file", path, "its version resource"),
+        )
     if not version:
         said = "neither its files nor its folder state the Python version"
         return Unknown(f"{path}: {said}", "--python PATH")
-    pe = machine.pe(path)
-    where = pe.value.machine if isinstance(pe, Known) else ""
-    return Known(Python(path, version, prefix, kind, by, where), source)
+    return Known(Python(path, version, prefix, kind, by, pe.machine if pe else ""), source)
 
 
-def _by_files(machine: Machine, path: str, prefix: str) -> str:
-    pe = value_or(machine.pe(path), None)
+def _by_files(machine: Machine, pe: Pe | None, prefix: str) -> str:
     stated = re.match(r"3\.\d+\.\d+", pe.product) if pe else None
     if stated:
         return stated[0]
@@ -208,10 +199,9 @@ def _by_files(machine: Machine, path: str, prefix: str) -> str:
     if filed:  # 3.8.10150.1013 is 3.8.10
         number = int(filed[2])
         return f"{filed[1]}.{number // 1000 if number >= 1000 else number}"
-    for name in names(machine, prefix, r"(?i)python3\d+t?\.dll$"):
-        if found := re.match(r"(?i)python(\d)(\d+)t?\.dll$", name):
-            return f"{found[1]}.{found[2]}"
-    return ""
+    found = names(machine, prefix, r"(?i)python3\d+t?\.dll$")
+    dll = re.match(r"(?i)python(\d)(\d+)t?\.dll$", found[0]) if found else None
+    return f"{dll[1]}.{dll[2]}" if dll else ""
 
 
 def _kind(machine: Machine, path: str, prefix: str) -> PythonKind:
@@ -227,8 +217,16 @@ def _kind(machine: Machine, path: str, prefix: str) -> PythonKind:
 
 def sites(machine: Machine, one: Python) -> Fact[tuple[Site, ...]]:
     """The folders on Python's path that may hold packages."""
+    own, user = Site(f"{one.prefix}/Lib/site-packages", "own"), _of_user(machine, one)
+    config = machine.read(f"{one.prefix}/pyvenv.cfg")
+    if isinstance(config, Known):
+        keys, wanted = config_of(config.value), [own]
+        if keys.get("include-system-site-packages", "").lower() == "true":
+            home = tidy(keys.get("home", ""))
+            wanted += [*user, Site(f"{home}/Lib/site-packages", "system")]
+    else:
+        wanted = [own, Site(one.prefix, "own")] if one.kind == "embedded" else [*user, own]
     parts = (tidy(part) for part in environ(machine).get("PYTHONPATH", "").split(";"))
-    wanted = _folders(machine, one)
     wanted += [Site(part, "PYTHONPATH") for part in parts if is_whole(part)]
     kept: dict[str, Site] = {}
     for site in wanted:
@@ -237,24 +235,13 @@ def sites(machine: Machine, one: Python) -> Fact[tuple[Site, ...]]:
     return known(tuple(kept.values()), "folder", one.prefix)
 
 
-def _folders(machine: Machine, one: Python) -> list[Site]:
-    own = Site(f"{one.prefix}/Lib/site-packages", "own")
-    user = [Site(path, "user") for path in _of_user(machine, one)]
-    config = machine.read(f"{one.prefix}/pyvenv.cfg")
-    if isinstance(config, Known):
-        keys = config_of(config.value)
-        if keys.get("include-system-site-packages", "").lower() != "true":
-            return [own]
-        return [own, *user, Site(f"{tidy(keys.get('home', ''))}/Lib/site-packages", "system")]
-    return [own, Site(one.prefix, "own")] if one.kind == "embedded" else [*user, own]
-
-
-def _of_user(machine: Machine, one: Python) -> list[str]:
+def _of_user(machine: Machine, one: Python) -> list[Site]:
     store = re.search(_STORE_PACKAGE, one.path) is not None
     no_user = bool(environ(machine).get("PYTHONNOUSERSITE"))
     if not store if one.kind == "store" else no_user:
         return []
     short = f"Python{major_minor(one.version).replace('.', '')}"
-    own = [f"{machine.home}/{_user_folder(one.path, short)}"] if machine.home else []
-    running = isinstance(machine.offline(), Absent)
-    return own if running else [*own, *_of_everybody(machine, one.prefix)]
+    found = [f"{machine.home}/{_user_folder(one.path, short)}"] if machine.home else []
+    if not isinstance(machine.offline(), Absent):
+        found += _of_everybody(machine, one.prefix)
+    return [Site(path, "user") for path in found]

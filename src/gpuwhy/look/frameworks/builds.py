@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
 from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Fact, Known, SourceKind, Unknown, absent, known, or_unknown, value_or
 from gpuwhy.facts.frameworks import Opened
-from gpuwhy.facts.version import numbers
-from gpuwhy.look.files import names
+from gpuwhy.look.files import paths
 from gpuwhy.machine.machine import Machine
 
 CUDA_LIBRARY = (
@@ -47,7 +47,7 @@ class Installed(NamedTuple):
 
     def names(self, folder: str, match: str) -> list[str]:
         """The paths of what a folder holds by some names."""
-        return [f"{folder}/{e.name}" for e in value_or(self.machine.list(folder, match), ())]
+        return paths(self.machine, folder, match)
 
     def text(self, path: str) -> str:
         """The text of a file; "" where it cannot be read."""
@@ -112,36 +112,30 @@ def needed(one: Installed, files: Iterable[str], optional: Iterable[str] = ()) -
     """The CUDA libraries that some files are linked with, each with the first file that asks."""
     found: dict[str, Opened] = {}
     seen = []
-    asked = [*((file, False) for file in files), *((file, True) for file in optional)]
-    for path, may_miss in asked:
-        linked = _linked(one, path)
-        if isinstance(linked, Known):
+    for path, may_miss in (
+        *((file, False) for file in files),
+        *((file, True) for file in optional),
+    ):
+        read: Fact[Any] = one.machine.pe(path) if one.windows else one.machine.elf(path)
+        if isinstance(read, Known):
             seen.append(path)
-            for name, late in linked.value:
-                found.setdefault(name, Opened(name, path, may_miss or late))
-        elif isinstance(linked, Unknown) and (not may_miss or one.windows):
-            return linked
+            late = read.value.delayed if one.windows else ()  # waits for their use
+            for name in read.value.imports if one.windows else read.value.needed:
+                if _is_cuda(one, name):
+                    found.setdefault(name, Opened(name, path, may_miss))
+            for name in filter(partial(_is_cuda, one), late):
+                found.setdefault(name, Opened(name, path, True))
+        elif isinstance(read, Unknown) and (not may_miss or one.windows):
+            return read
     if not seen:
         return Unknown("no library to read")
     return known(tuple(found.values()), "file", ", ".join(seen), "NEEDED")
 
 
-def _linked(one: Installed, path: str) -> Fact[tuple[tuple[str, bool], ...]]:
-    """The CUDA libraries that one file is linked with, and whether it waits for their use."""
-    if one.windows:
-        from gpuwhy.knowledge.libraries import parse
+def _is_cuda(one: Installed, name: str) -> bool:
+    from gpuwhy.knowledge.libraries import parse
 
-        pe = one.machine.pe(path)
-        if not isinstance(pe, Known):
-            return pe
-        now, later = pe.value.imports, pe.value.delayed
-        pairs = (*((name, False) for name in now), *((name, True) for name in later))
-        return Known(tuple(pair for pair in pairs if parse(pair[0])), pe.source)
-    elf = one.machine.elf(path)
-    if not isinstance(elf, Known):
-        return elf
-    names = (name for name in elf.value.needed if re.match(CUDA_LIBRARY, name))
-    return Known(tuple((name, False) for name in names), elf.source)
+    return parse(name) is not None if one.windows else re.match(CUDA_LIBRARY, name) is not None
 
 
 def gpu_code(machine: Machine, path: str) -> tuple[Fact[tuple[str, ...]], Fact[tuple[str, ...]]]:
@@ -181,10 +175,3 @@ def library_files(package: Package, most: int) -> Iterator[str]:
     paths = (row.path for row in package.files.ending(".so", ".pyd", ".dll"))
     inside = (f"{package.site}/{path}" for path in paths if re.match(match, path))
     yield from islice(inside, most)
-
-
-def bitsandbytes_builds(machine: Machine, site: str) -> list[str]:
-    """The releases of CUDA that an installed bitsandbytes has libraries for."""
-    match = r"libbitsandbytes_cuda(\d+)\w*\.(so|dll)$"
-    found = (re.match(match, name) for name in names(machine, f"{site}/bitsandbytes", match))
-    return sorted({dotted(build[1]) for build in found if build}, key=numbers)

@@ -8,7 +8,7 @@ compiled files need them is a framework of its own name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gpuwhy.facts.environment import Package
@@ -24,7 +24,6 @@ from gpuwhy.look.frameworks.builds import (
     Installed,
     Opens,
     assigned,
-    bitsandbytes_builds,
     cuda_by_names,
     cudnn_pin,
     dotted,
@@ -49,7 +48,7 @@ class Kind(NamedTuple):
 
 
 def installed(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Framework, ...]]:
-    """Every framework whose module folder is there, with what it was built for."""
+    """Every framework whose module folder is beside its metadata, with what it was built for."""
     packages = facts.environment.packages.need()
     if packages is None:
         return absent("env", "PATH", "no Python")
@@ -57,23 +56,17 @@ def installed(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Fr
     windows = value_or(facts.system.os, "") == "windows"
     found: dict[str, Framework] = {}
     for kind in KINDS:
-        one = _of_kind(machine, kind, every, windows)
-        if one and kind.name not in found:
+        named = (one for one in every if re.fullmatch(kind.packages, one.name))
+        there = (one for one in named if exists(machine, f"{one.site}/{kind.module}"))
+        package = None if kind.name in found else next(there, None)
+        if package:
+            path = f"{package.site}/{kind.module}"
+            one = Installed(machine, package, path, every, windows)
             found[kind.name] = _framework(kind.name, kind.title, one, kind.read(one))
     if not found.keys() & _HOSTS:
         found |= {one.name: one for one in _others(machine, every, windows)}
     sites = ", ".join(dict.fromkeys(one.site for one in every))
     return known(tuple(found.values()), "folder", sites)
-
-
-def _of_kind(
-    machine: Machine, kind: Kind, every: tuple[Package, ...], windows: bool
-) -> Installed | None:
-    """The first package of a kind that has its module folder beside its metadata."""
-    for one in every:
-        if re.fullmatch(kind.packages, one.name) and exists(machine, f"{one.site}/{kind.module}"):
-            return Installed(machine, one, f"{one.site}/{kind.module}", every, windows)
-    return None
 
 
 def _framework(name: str, title: str, one: Installed, built: Built) -> Framework:
@@ -104,7 +97,9 @@ _TORCH_LATER = ("libtorch_cuda_linalg.so", "libcaffe2_nvrtc.so")  # opened at th
 
 
 def _torch(one: Installed) -> Built:
-    """torch/version.py names the CUDA version; the libraries in torch/lib what they need."""
+    """torch/version.py names the CUDA version; the libraries in torch/lib what they need: at once,
+    or when first used.
+    """
     file = f"{one.path}/version.py"
     text = one.machine.read(file)
     if not isinstance(text, Known):
@@ -116,24 +111,19 @@ def _torch(one: Installed) -> Built:
         rocm = said.get("hip", "None")
         detail = "cuda = None" if rocm == "None" else f"hip = {rocm}: a ROCm build"
         return without_gpu("file", file, detail)
-    main, opens = _torch_libraries(one)
-    gpu, cuda = known(True, "file", file, "cuda"), known(major_minor(said["cuda"]), "file", file)
-    return Built(gpu, cuda, cudnn_pin(one.package), *gpu_code(one.machine, main), opens)
-
-
-def _torch_libraries(one: Installed) -> tuple[str, Opens]:
-    """The library with the GPU code, and what all of them need: at once, or when first used."""
-    folder = f"{one.path}/lib"
+    folder, first = f"{one.path}/lib", "torch_cuda.dll" if one.windows else _TORCH_CUDA[0]
     match = r"torch_cuda\w*\.dll$" if one.windows else r"lib(torch|c10|caffe2)\w*\.so$"
     found = one.names(folder, match)
-    first = "torch_cuda.dll" if one.windows else _TORCH_CUDA[0]
     mains = (f"{folder}/{name}" for name in _TORCH_CUDA)
     main = next((path for path in mains if path in found), f"{folder}/{first}")
     if one.windows:
-        return main, needed(one, [path for path in found if "linalg" not in path])
-    later = [path for path in found if path.rpartition("/")[2] in _TORCH_LATER]
-    rest = [path for path in found if path not in (main, f"{folder}/libc10.so", *later)]
-    return main, needed(one, [main, *rest], later)
+        opens = needed(one, [path for path in found if "linalg" not in path])
+    else:
+        later = [path for path in found if path.rpartition("/")[2] in _TORCH_LATER]
+        rest = [path for path in found if path not in (main, f"{folder}/libc10.so", *later)]
+        opens = needed(one, [main, *rest], later)
+    gpu, cuda = known(True, "file", file, "cuda"), known(major_minor(said["cuda"]), "file", file)
+    return Built(gpu, cuda, cudnn_pin(one.package), *gpu_code(one.machine, main), opens)
 
 
 # ------------------------------------------------------------ JAX
@@ -210,14 +200,15 @@ def _onnxruntime(one: Installed) -> Built:
     missing = Unknown(f"{provider} is missing")
     built: Fact[str] = known(major_minor(cuda), "file", info) if numbers(cuda) else missing
     cudnn = cudnn_pin(one.package)
+    gpu = known(True, "file", provider)
     if lost:  # a GPU build that has lost the file
         gpu = known(True, "file", f"{one.package.location}/RECORD", "lists the CUDA provider")
         return Built(gpu, built, cudnn, missing, missing, missing)
     opens = _onnxruntime_opens(one, provider)
-    if one.windows and not isinstance(cudnn, Known):
-        cudnn = _cudnn_by_names(opens)
+    for other in value_or(opens, ()) if one.windows and not isinstance(cudnn, Known) else ():
+        if found := re.match(r"(?i)cudnn64_(\d+)\.dll", other.name):
+            cudnn = known(found[1], "file", other.by, f"imports {other.name}")
     built = cuda_by_names(opens) if isinstance(built, Unknown) else built
-    gpu = known(True, "file", provider)
     return Built(gpu, built, cudnn, *gpu_code(one.machine, provider), opens)
 
 
@@ -240,14 +231,6 @@ def _onnxruntime_opens(one: Installed, provider: str) -> Opens:
     found = dict.fromkeys(re.findall(r'"(libcudnn\.so\.\d+)"', "\n".join(lines)))
     more = (Opened(name, provider, True) for name in found)
     return Known((*opens.value, *more), opens.source)
-
-
-def _cudnn_by_names(opens: Opens) -> Fact[str]:
-    """The cuDNN major version that a DLL's name tells."""
-    for one in value_or(opens, ()):
-        if found := re.match(r"(?i)cudnn64_(\d+)\.dll", one.name):
-            return known(found[1], "file", one.by, f"imports {one.name}")
-    return Unknown("no library name tells the cuDNN version")
 
 
 # ------------------------------------------------------------ the others
@@ -292,12 +275,6 @@ def _paddle(one: Installed) -> Built:
     return Built(known(True, "file", file), known(cuda, "file", file), built)
 
 
-def _mxnet(one: Installed) -> Built:
-    if one.package.name == "mxnet":
-        return without_gpu("package", "mxnet", "the builds with CUDA are named mxnet-cu…")
-    return _compiled("mxnet", r"libmxnet\.so$")(one)
-
-
 def _tensorrt(one: Installed) -> Built:
     """The compiled module names the libraries without which it cannot be imported."""
     name = one.package.name
@@ -331,7 +308,10 @@ def _compiled(folder: str, match: str) -> Callable[[Installed], Built]:
 
 
 def _bitsandbytes(one: Installed) -> Built:
-    builds = bitsandbytes_builds(one.machine, one.site)
+    """One of its libraries is taken at import, by PyTorch's CUDA."""
+    match = r"libbitsandbytes_cuda(\d+)\w*\.(so|dll)$"
+    named = (re.search(match, path) for path in one.names(one.path, match))
+    builds = sorted({dotted(build[1]) for build in named if build}, key=numbers)
     if not builds:
         return without_gpu("folder", one.path, "no CUDA build")
     several = Unknown(f"it has builds for CUDA {', '.join(builds)} and takes one at import")
@@ -384,10 +364,8 @@ def _numba(one: Installed) -> Built:
     """
     none = absent("package", one.package.name, "it compiles for the GPU at run time")
     rest = [p for p in one.others if p.name not in ("numba", "numba-cuda", "llvmlite")]
-    wanted = any(
-        line.lower().startswith("numba") for p in rest for line in value_or(p.requires, ())
-    )
-    part = wanted or len(rest) > _NUMBA_ALONE
+    asked = (line.lower() for p in rest for line in value_or(p.requires, ()))
+    part = len(rest) > _NUMBA_ALONE or any(line.startswith("numba") for line in asked)
     if part or any(re.match(_BRINGS_GPU, other.name) for other in rest):
         return Built(COMPILES, none, none, COMPILES, COMPILES)
     name = "nvvm64_40_0.dll" if one.windows else "libnvvm.so"
@@ -407,7 +385,6 @@ KINDS = (
     Kind("onnxruntime", "ONNX Runtime", _ORT, "onnxruntime", _onnxruntime),
     Kind("cupy", "CuPy", r"cupy(-.+)?", "cupy", _cupy),
     Kind("paddle", "PaddlePaddle", r"paddlepaddle(-.+)?", "paddle", _paddle),
-    Kind("mxnet", "MXNet", r"mxnet(-.+)?", "mxnet", _mxnet),
     Kind("tensorrt", "TensorRT", r"(nvidia-)?tensorrt(-cu\d+)?", "tensorrt", _tensorrt),
     Kind("tensorrt", "TensorRT", r"tensorrt(-cu\d+)?-bindings", "tensorrt_bindings", _tensorrt),
     Kind("ctranslate2", "CTranslate2", "ctranslate2", "ctranslate2", _ctranslate2),
@@ -423,53 +400,34 @@ KINDS = (
 
 _HOSTS = frozenset({"torch", "jax", "tensorflow", "paddle"})
 _OTHERS = (
-    r"(?:.+-)?(?:gpu|cuda|cu\d{2,3}|cuda\d{2,3}x?)(?:-.+)?|faiss|llama-cpp-python|xgboost|lightgbm"
-    r"|catboost|pycuda|k2|dgl|stable-diffusion-cpp-python|pywhispercpp|open3d|exllamav2"
-    r"|spacy-transformers"
+    r"(?:.+-)?(?:gpu|cuda|cu\d{2,3}|cuda\d{2,3}x?)(?:-.+)?|faiss|llama-cpp-python|lightgbm"
+    r"|pycuda|k2|dgl|stable-diffusion-cpp-python|pywhispercpp|open3d|exllamav2|spacy-transformers"
 )
 _NOT = (
     r"nvidia-.*|cuda-.*|numba-cuda|jax-cuda.*|tensorrt.*|cupy.*|torch.*|tensorflow.*"
     r"|onnxruntime.*|mxnet.*|paddle.*"
 )
-_LINKED_IN = ("xgboost", "lightgbm", "catboost")
-_INSIDE = Unknown("CUDA's libraries are linked into it, and no name tells their release")
 _MOST = 24  # compiled files that are read of one package
 
 
 def _others(machine: Machine, every: tuple[Package, ...], windows: bool) -> Iterator[Framework]:
-    """Packages that need CUDA's libraries, or have them linked in, by their compiled files."""
+    """Packages that need CUDA's libraries, by their compiled files.
+
+    CUDA by the runtime's or cuBLAS' name; else by that of whatever other library tells it.
+    """
     for package in every:
         if not re.fullmatch(_OTHERS, package.name) or re.fullmatch(_NOT, package.name):
             continue
+        from gpuwhy.knowledge.libraries import cuda_of
+
         one = Installed(machine, package, package.site, every, windows)
-        files = list(library_files(package, _MOST))
-        found = _by_needs(needed(one, files))
-        if found is None and package.name in _LINKED_IN:
-            found = _linked_in(one, files)
+        opens = needed(one, library_files(package, _MOST))
+        found, cuda = value_or(opens, ()), cuda_by_names(opens)
+        for other in found if isinstance(cuda, Unknown) else ():
+            if "cudnn" not in other.name.lower() and cuda_of(other.name):
+                cuda = known(cuda_of(other.name), "file", other.by, f"needs {other.name}")
+                break
         if found:
-            yield _framework(package.name, package.name, one, found)
-
-
-def _by_needs(opens: Opens) -> Built | None:
-    """CUDA by the runtime's or cuBLAS' name; else by that of whatever other library tells it."""
-    from gpuwhy.knowledge.libraries import cuda_of
-
-    every, cuda = value_or(opens, ()), cuda_by_names(opens)
-    if not every:
-        return None
-    others = (one for one in every if "cudnn" not in one.name.lower() and cuda_of(one.name))
-    other = next(others, None)
-    if other and isinstance(cuda, Unknown):
-        cuda = known(cuda_of(other.name), "file", other.by, f"needs {other.name}")
-    gpu = known(True, "file", every[0].by, f"needs {every[0].name}")
-    return Built(gpu, cuda, opens=opens, path=every[0].by.rpartition("/")[0])
-
-
-def _linked_in(one: Installed, files: Sequence[str]) -> Built | None:
-    for path in files:
-        sass, ptx = gpu_code(one.machine, path)
-        if isinstance(sass, Known):
-            gpu, folder = known(True, "file", path, "holds GPU code"), path.rpartition("/")[0]
-            nothing: Opens = known((), "file", path, "CUDA is linked in")
-            return Built(gpu, _INSIDE, sass=sass, ptx=ptx, opens=nothing, path=folder)
-    return None
+            gpu = known(True, "file", found[0].by, f"needs {found[0].name}")
+            built = Built(gpu, cuda, opens=opens, path=found[0].by.rpartition("/")[0])
+            yield _framework(package.name, package.name, one, built)

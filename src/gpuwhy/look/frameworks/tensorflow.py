@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.facts.fact import Fact, Known, Source, Unknown, known, or_unknown, value_or
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.facts.frameworks import Opened
 from gpuwhy.facts.version import at_least, major_minor, numbers
+from gpuwhy.knowledge.releases import compiled_cudnn, find
 from gpuwhy.look.frameworks.builds import (
     Built,
     Installed,
@@ -48,24 +49,42 @@ _FULL = ("10.0", "9.2", "9.1", "9.0", "8.0")
 
 
 def read_tensorflow(one: Installed) -> Built:
-    """What the build_info module states, and the names that this installation opens."""
-    if one.windows:
-        return _on_windows(one)
-    built = _read_build(one, _EXTENSION)
-    if value_or(built.gpu_build, False):
-        return built._replace(opens=_opens(one, built))
-    return built
+    """What the build_info module states, and the names that this installation opens.
+
+    On Windows the published wheel's row tells the GPU code of its DLLs.
+    """
+    extension = _EXTENSION_WINDOWS if one.windows else _EXTENSION
+    built = _read_build(one, extension)
+    if not value_or(built.gpu_build, False):
+        return built
+    caller = f"{built.path}/{extension}"
+    if not one.windows:
+        return built._replace(opens=_opens(one, built, caller))
+    opens = needed(one, [caller])
+    if not value_or(opens, ()):
+        opens = _opened_by_name(one, caller, built.cuda, built.cudnn)
+    row = find(one.package.name, one.package.version, _WINDOWS)
+    if row is not None and isinstance(row.sass, tuple) and isinstance(row.ptx, tuple) and row.sass:
+        where = Source("know", row.file, f"the GPU code in it; sha256 {row.sha256[:12]}…")
+        built = built._replace(sass=Known(row.sass, where), ptx=Known(row.ptx, where))
+    return built._replace(opens=opens)
 
 
 # ------------------------------------------------------------ build_info
 
 
 def _read_build(one: Installed, extension: str) -> Built:
-    """What the build_info module of this installation states; never the package's name."""
-    path, said = _build_info(one)
-    if not isinstance(said, Known):
-        return Built(or_unknown(said, f"{path}: no {_BUILD_INFO}"), path=path)
-    info = said.value
+    """What the build_info module of this installation states; never the package's name.
+
+    Its folder is tensorflow_core in 1.15 to 2.1.
+    """
+    texts = (one.machine.read(f"{path}/{_BUILD_INFO}") for path in _folders(one))
+    found = ((path, text) for path, text in zip(_folders(one), texts, strict=True))
+    said = next((pair for pair in found if not isinstance(pair[1], Absent)), None)
+    path, text = said or (one.path, Unknown(f"{one.path}: no {_BUILD_INFO}"))
+    if not isinstance(text, Known):
+        return Built(or_unknown(text, f"{path}: no {_BUILD_INFO}"), path=path)
+    info = assigned(text.value)
     source = Source("file", f"{path}/{_BUILD_INFO}", "is_cuda_build")
     if info.get("is_cuda_build") not in ("True", "False"):
         return Built(Unknown(f"{path}/{_BUILD_INFO} does not state is_cuda_build"), path=path)
@@ -78,25 +97,18 @@ def _read_build(one: Installed, extension: str) -> Built:
     return Built(Known(True, source), cuda, cudnn, *code, path=path)
 
 
-def _build_info(one: Installed) -> tuple[str, Fact[dict[str, str]]]:
-    """The package folder (tensorflow_core in 1.15 to 2.1) and the pairs of its build_info."""
-    for path in (one.path, f"{one.site}/tensorflow_core"):
-        text = one.machine.read(f"{path}/{_BUILD_INFO}")
-        if isinstance(text, Known):
-            return path, Known(assigned(text.value), text.source)
-        if isinstance(text, Unknown):
-            return path, text
-    return one.path, Unknown(f"{one.path}: no {_BUILD_INFO}")
+def _folders(one: Installed) -> tuple[str, str]:
+    return one.path, f"{one.site}/tensorflow_core"
 
 
 def _cuda(one: Installed, info: dict[str, str], source: Source) -> Fact[str]:
     said = info.get("cuda_version") or info.get("cuda_version_number") or ""
     windows = re.fullmatch(r"64_(\d+)(\d)", said)
     said = f"{windows[1]}.{windows[2]}" if windows else said
+    release = major_minor(one.package.version)
+    if said == "10" and release not in _MINOR:
+        return Unknown(f"{source.where} states CUDA 10 without a minor version")
     if said == "10":
-        release = major_minor(one.package.version)
-        if release not in _MINOR:
-            return Unknown(f"{source.where} states CUDA 10 without a minor version")
         detail = "its PTX was written by that CUDA's compiler"
         return known(_MINOR[release], "know", f"tensorflow {release}", detail)
     if numbers(said):
@@ -106,35 +118,24 @@ def _cuda(one: Installed, info: dict[str, str], source: Source) -> Fact[str]:
 
 
 def _cudnn(one: Installed, info: dict[str, str], source: Source) -> Fact[str]:
-    """What this release compares with, or what metadata pins, where its major is build_info's."""
+    """What the published wheel's machine code compares with, or what metadata pins, where its major
+    is build_info's; nothing is published of other builds of a version.
+    """
     raw = info.get("cudnn_version") or info.get("cudnn_version_number") or ""
-    said = raw.removeprefix("64_")
-    compiled = _compiled_cudnn(one, raw != said)
-    if compiled is not None and numbers(said)[:1] == numbers(compiled.value)[:1]:
-        return compiled
+    said, windows = raw.removeprefix("64_"), raw.startswith("64_")
+    uname = one.machine.uname()
+    here = _WINDOWS if windows else ""
+    if isinstance(uname, Known):
+        here = f"{uname.value.system.lower()}-{uname.value.machine}".replace("-AMD64", "-x86_64")
+    row = None
+    if one.package.installer not in ("", "conda") and here.startswith("windows") == windows:
+        row = compiled_cudnn(one.package.name, one.package.version, here)
+    if row and numbers(said)[:1] == numbers(row[0])[:1]:
+        return known(row[0], "know", row[1].where, row[1].detail)
     pin = cudnn_pin(one.package)
     if isinstance(pin, Known) and numbers(said)[:1] in ((), numbers(pin.value)[:1]):
         return pin
     return known(said, "file", source.where, "cudnn_version") if numbers(said) else pin
-
-
-def _compiled_cudnn(one: Installed, windows: bool = False) -> Known[str] | None:
-    """The number in the published wheel's machine code; nothing for other builds of a version."""
-    from gpuwhy.knowledge.releases import compiled_cudnn
-
-    uname = one.machine.uname()
-    if one.package.installer in ("", "conda"):
-        return None
-    here = f"{uname.value.system.lower()}-{uname.value.machine}" if isinstance(uname, Known) else ""
-    platform = _WINDOWS if windows and not here else here.replace("-AMD64", "-x86_64")
-    if platform.startswith("windows") != windows:
-        return None
-    found = compiled_cudnn(one.package.name, one.package.version, platform)
-    return _as_known(*found) if found else None
-
-
-def _as_known(value: str, row: object) -> Known[str]:
-    return known(value, "know", getattr(row, "where", ""), getattr(row, "detail", ""))
 
 
 def _architectures(
@@ -155,10 +156,9 @@ def _architectures(
 # ------------------------------------------------------------ what it opens
 
 
-def _opens(one: Installed, built: Built) -> Opens:
+def _opens(one: Installed, built: Built, extension: str) -> Opens:
     """NEEDED where it has CUDA entries (up to 1.13), else the names opened at run time."""
     found = one.names(built.path, r"libtensorflow_framework\.so(\.\d+)?$")
-    extension = f"{built.path}/{_EXTENSION}"
     framework = found[-1] if found else extension
     linked = needed(one, [framework], [extension])
     if not isinstance(linked, Known):
@@ -204,27 +204,6 @@ def names_opened(release: str, cuda: str, cudnn: str, windows: bool) -> tuple[st
     names += ["cusolver", "cusparse"]
     pairs = [(name, versions[name.removesuffix("Lt")]) for name in names]
     pairs.append(("cudnn", str(numbers(cudnn)[0])))
-    if not windows:
-        return tuple(f"lib{name}.so.{version}" for name, version in pairs)
-    return tuple(f"{name}64_{version.replace('.', '')}.dll" for name, version in pairs)
-
-
-# ------------------------------------------------------------ Windows
-
-
-def _on_windows(one: Installed) -> Built:
-    """build_info as on Linux; the published wheel's row tells the GPU code of its DLLs."""
-    from gpuwhy.knowledge.releases import find
-
-    built = _read_build(one, _EXTENSION_WINDOWS)
-    if not value_or(built.gpu_build, False):
-        return built
-    caller = f"{built.path}/{_EXTENSION_WINDOWS}"
-    opens = needed(one, [caller])
-    if not value_or(opens, ()):
-        opens = _opened_by_name(one, caller, built.cuda, built.cudnn)
-    row = find(one.package.name, one.package.version, _WINDOWS)
-    if row is not None and isinstance(row.sass, tuple) and isinstance(row.ptx, tuple) and row.sass:
-        where = Source("know", row.file, f"the GPU code in it; sha256 {row.sha256[:12]}…")
-        return built._replace(sass=Known(row.sass, where), ptx=Known(row.ptx, where), opens=opens)
-    return built._replace(opens=opens)
+    if windows:
+        return tuple(f"{name}64_{version.replace('.', '')}.dll" for name, version in pairs)
+    return tuple(f"lib{name}.so.{version}" for name, version in pairs)

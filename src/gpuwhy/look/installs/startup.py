@@ -1,5 +1,5 @@
-"""What runs before a program's first line: start-up files of Python, and the environment's
-activation; and whether its Python starts at all. Everything is read as text, nothing is run.
+"""What runs before a program's first line: start-up files of Python; and whether its Python starts
+at all. Everything is read as text, nothing is run.
 """
 
 from __future__ import annotations
@@ -7,13 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from gpuwhy.facts.environment import Exported, Python
+from gpuwhy.facts.environment import Python
 from gpuwhy.facts.fact import Fact, absent, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Start, StartFile, StartProblem
 from gpuwhy.facts.version import major_minor
 from gpuwhy.look.environment.python import FRAMEWORK_FOLDERS
-from gpuwhy.look.files import environ, exists, lines, names, paths, real, text
+from gpuwhy.look.files import environ, exists, names, real, text
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine, printable
 
@@ -108,58 +108,7 @@ def _problems(machine: Machine, facts: Facts, python: Python) -> Iterator[Start]
         yield Start(StartProblem.VARIABLE, path=home, variable="PYTHONHOME", value=home)
 
 
-# ------------------------------------------------------------ activation
-
-_STOCK = r"_OLD_.*|VIRTUAL_ENV.*|PATH|PS1|CONDA_.*|SCRIPT_PATH|BASH.*|OSTYPE|_"
-"""What every activation sets."""
-_EXPORT = (
-    r"\s*(?:export\s+|declare -x\s+)?(?P<name>[A-Za-z_]\w*)="
-    r"(?P<q>['\"]?)(?P<value>[^'\"\s#;$`]*)(?P=q)\s*(?:[#;]|$)"
-)
-_KEPT = r'"(?P<name>[A-Za-z_]\w*)"\s*:\s*"(?P<value>[^"]*)"'
-_ACTIVATION = (
-    ("bin", r"(post)?activate$", ("venv",)),
-    ("conda-meta", r"state$", ("venv", "conda")),
-    ("etc/conda/activate.d", r".*\.sh$", ("venv", "conda")),
-)
-"""What a shell reads when an environment is activated, in its order."""
-
-
-def activation(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Exported, ...]]:
-    """The variables that the environment's activation sets beyond the usual ones."""
-    python = facts.environment.python.need()
-    if python is None:
-        return absent("env", "PATH", "no Python")
-    found = []
-    for folder, match, kinds in _ACTIVATION if python.kind in ("venv", "conda") else ():
-        listed = paths(machine, f"{python.prefix}/{folder}", match) if python.kind in kinds else []
-        for file in sorted(listed):
-            sets: dict[str, str] = {}  # each with the value that is set last
-            kept = file.endswith("/state")
-            for line in lines(machine, file, '": "' if kept else "="):
-                first = re.match(_EXPORT, line)
-                for said in re.finditer(_KEPT, line) if kept else filter(None, [first]):
-                    sets[said["name"]] = printable(said["value"])
-            for name, value in sets.items():
-                if not re.fullmatch(_STOCK, name) and not re.search(_SECRET, name):
-                    found.append(Exported(name, file, value))
-    if not found:
-        return absent("file", f"{python.prefix}/bin/activate", "nothing of its own")
-    return known(tuple(found), "file", found[0].file)
-
-
-def presets(machine: Machine, facts: Facts) -> Mapping[str, tuple[str, str]]:
-    """The variables of the GPU stack that files set: name → value, file."""
-    python = value_or(facts.environment.python, None)
-    variables = environ(machine)
-    found: dict[str, tuple[str, str]] = {}
-    active = (variables.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
-    own = real(machine, python.prefix) if python else ""
-    if python and all(real(machine, one) != own for one in active if one):
-        for one in value_or(facts.environment.activation, ()):
-            if re.match(rf"({_READERS})_", one.name) and one.name not in variables:
-                found[one.name] = (one.value, one.file)
-    for file in value_or(facts.installs.start_files, ()):
-        for name, value in file.sets:
-            found[name] = (value, file.path)
-    return found
+def presets(facts: Facts) -> Mapping[str, tuple[str, str]]:
+    """The variables of the GPU stack that start-up files set: name → value, file."""
+    files = value_or(facts.installs.start_files, ())
+    return {name: (value, file.path) for file in files for name, value in file.sets}
