@@ -18,8 +18,8 @@ _E = TRACEBACKS = Expressions("tracebacks")
 MESSAGE, FRAMES = 30, 200
 """How many lines of a message, and how many frames of one traceback, are kept."""
 WIDE = 2000
-WORDY = 300
-"""Characters of a line that tells of work, or of an error."""
+WORDY, LOUD = 300, 400
+"""Characters of a line that tells of work, and of one that complains."""
 USER, PYTHON = "user", "python"
 SIGNALS: dict[str, str] = entry("tracebacks.table_signals")
 
@@ -31,7 +31,7 @@ def is_warning(line: str) -> bool:
 
 def complains(line: str) -> bool:
     """Whether a line calls itself an error, and does not say that the program goes on."""
-    return len(line) < WORDY and bool(_TONE.complains.search(line)) and not is_warning(line)
+    return len(line) < LOUD and bool(_TONE.complains.search(line)) and not is_warning(line)
 
 
 def at_work(line: str) -> bool:
