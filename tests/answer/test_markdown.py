@@ -79,11 +79,13 @@ def test_lists_fences_and_quotes_stand_inside_their_row():
         (
             Heading(("title",), "bad"),
             items([item("first", Command("a"), "then"), item("second")], numbered=True),
-            pairs(pair("Because", Quote(((3, "x"), (40, "y")), 40))),
+            pairs(pair("Run", Command("b"))),
+            Quote(((3, "x"), (40, "y")), 40),
         )
     )
     assert markdown.write(one) == (
         "### ✗ title\n\n"
         "1. first\n   ```sh\n   a\n   ```\n   then\n2. second\n\n"
-        "- **Because** \n  ```text\n     3 | x\n  > 40 | y\n  ```\n\n"
-    ).replace("** \n", "**\n")
+        "- **Run**\n  ```sh\n  b\n  ```\n\n"
+        "```text\n   3 | x\n> 40 | y\n```\n\n"
+    )

@@ -146,4 +146,4 @@ def test_facts_are_for_vv_alone():
     }
     one = replace(HEALTHY, facts=facts, undetermined=(Open("driver.xid", "no log", ""),))
     assert "driver.version" not in write(document(one, 1))
-    assert "driver.version  580    /proc" in write(document(one, 2))
+    assert "driver.version\n             580\n             /proc" in write(document(one, 2))

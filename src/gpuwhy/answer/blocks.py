@@ -45,20 +45,20 @@ def items(rows: Iterable[tree.Item], numbered: bool = False) -> tree.Items:
 
 def fold(title: str, *body: tree.Block, id: str = "", open: bool = False) -> tuple[tree.Fold, ...]:
     """A part for those who want more; nothing where it would be empty."""
-    kept = tuple(block for block in body if not _empty(block))
+    kept = tuple(filter(_holds, body))
     return (tree.Fold(title, kept, open, id),) if kept else ()
+
+
+def _holds(block: tree.Block) -> bool:
+    return not isinstance(block, (tree.Pairs, tree.Items, tree.Table)) or bool(block.rows)
 
 
 def table(
     head: Sequence[str], rows: Iterable[Sequence[str | tree.Line]], marks: Iterable[tree.Mark] = ()
 ) -> tree.Table:
     """Columns of sentences; the last one wraps."""
-    lines = tuple(tuple(_line(cell) for cell in row) for row in rows)
-    return tree.Table(tuple(head), lines, tuple(marks))
-
-
-def _line(text: str | tree.Line) -> tree.Line:
-    return (text,) if isinstance(text, str) else text
+    lines = (((cell,) if isinstance(cell, str) else cell for cell in row) for row in rows)
+    return tree.Table(tuple(head), tuple(map(tuple, lines)), tuple(marks))
 
 
 def _parts(body: Iterable[tree.Part | str]) -> tuple[tree.Part, ...]:
@@ -70,29 +70,23 @@ def _parts(body: Iterable[tree.Part | str]) -> tuple[tree.Part, ...]:
 
 def document(answer: of.Answer, detail: int = 0) -> tree.Document:
     """The answer as it is printed: 0 in a few lines, 1 with -v, 2 with every fact."""
-    shown = shorten(answer, detail, lambda one: height(_laid_out(one, ())))
+    shown = shorten(answer, detail, lambda one: height(_laid_out(one)))
     return _laid_out(shown, _folds(shown) if detail else ())
 
 
-def _laid_out(answer: of.Answer, folds: tuple[tree.Fold, ...]) -> tree.Document:
+def _laid_out(answer: of.Answer, folds: tuple[tree.Fold, ...] = ()) -> tree.Document:
     """The decision first, then the layers, then where to read on."""
-    decision, why, rest = _decision(answer), _why(answer), _rest(answer)
-    if answer.layers:
-        stacks = (_stack(rows, answer) for rows in (answer.layers, answer.probe) if rows)
-        blocks: tuple[tree.Block, ...] = (decision, pairs(*why), *stacks, pairs(*rest))
-    else:
-        blocks = (decision, pairs(*why, *rest))
+    why, rest = _why(answer), _rest(answer)
+    stacks = [_stack(rows, answer) for rows in (answer.layers, answer.probe) if rows]
+    below = [pairs(*why), *stacks, pairs(*rest)] if answer.layers else [pairs(*why, *rest)]
+    blocks: list[tree.Block] = [_heading(answer), _decision(answer), *below, *folds]
     return tree.Document(
-        tuple(block for block in (_heading(answer), *blocks, *folds) if not _empty(block)),
+        tuple(filter(_holds, blocks)),
         title=answer.headline,
         made_by=f"gpuwhy {answer.gpuwhy}",
         made_on=answer.made_on,
         about=answer.about,
     )
-
-
-def _empty(block: tree.Block) -> bool:
-    return isinstance(block, (tree.Pairs, tree.Items, tree.Table)) and not block.rows
 
 
 def _heading(answer: of.Answer) -> tree.Heading:
@@ -107,26 +101,38 @@ def _heading(answer: of.Answer) -> tree.Heading:
     return tree.Heading((answer.headline,), answer.mark, under=under)
 
 
-def _decision(answer: of.Answer) -> tree.Block:
+def _decision(answer: of.Answer) -> tree.Pairs:
     """What was decided, by verdict."""
-    if answer.verdict == "found" and answer.first:
-        return _found(answer.first)
+    if answer.verdict == "found":
+        return _to_do(answer.first)
     if answer.verdict == "undecided":
         return _asked(answer.question) if answer.question else _candidates(answer.causes)
     if answer.verdict == "unrecognised":
         last = answer.last_line
         return pairs(pair("Last line", _numbered(last.line, last.text)) if last else None)
     if answer.verdict == "answered":
-        return tree.Pairs(tuple(_point(one) for one in answer.points))
-    return pairs(*(_with_gpu(one) for one in answer.causes))
+        rows = []
+        for one in answer.points:
+            source = [tree.Soft(f" ({one.source})")] if one.source else []
+            typed = tree.Command(one.command) if one.command else ""
+            rows.append(pair(one.label, (one.text, *source), typed))
+        return tree.Pairs(tuple(rows))
+    with_gpu = (one for one in answer.causes if one.with_gpu)
+    lines = ((one.title, " ", tree.Code(f"({one.id})")) for one in with_gpu)
+    return pairs(*(pair("With a GPU", line) for line in lines))
 
 
-def _found(cause: of.CauseFound) -> tree.Pairs:
+def _to_do(cause: of.CauseFound | None) -> tree.Pairs:
     """What to do, how to see that it worked, where to go if it did not."""
-    if cause.id == of.NOT_GPU or not cause.fixes:
-        return tree.Pairs(())
-    fix = cause.fixes[0]
-    return pairs(pair("Do this", *_done_by(fix)), *_afterwards(fix))
+    fixes = cause.fixes[:1] if cause and cause.id != of.NOT_GPU else ()
+    return pairs(*(row for fix in fixes for row in _steps(fix)))
+
+
+def _steps(fix: of.Fix) -> tuple[tree.Pair, ...]:
+    seen = pair("Worked if", fix.worked_if)
+    if fix.check and not fix.worked_if:
+        seen = pair("Check", (tree.Code(fix.check, copy=True),))
+    return pair("Do this", *_done_by(fix)), seen, pair("If not", fix.if_not)
 
 
 def _done_by(fix: of.Fix) -> tuple[tree.Part, ...]:
@@ -136,13 +142,6 @@ def _done_by(fix: of.Fix) -> tuple[tree.Part, ...]:
     return (line, tree.Command(fix.command, fix.language)) if fix.command else (line,)
 
 
-def _afterwards(fix: of.Fix) -> tuple[tree.Pair, ...]:
-    seen = pair("Worked if", fix.worked_if)
-    if fix.check and not fix.worked_if:
-        seen = pair("Check", (tree.Code(fix.check, copy=True),))
-    return seen, pair("If not", fix.if_not)
-
-
 def _why(answer: of.Answer) -> tuple[tree.Pair, ...]:
     """The evidence in one line, and what else it might be."""
     best = answer.causes[0] if answer.causes else None
@@ -150,17 +149,15 @@ def _why(answer: of.Answer) -> tuple[tree.Pair, ...]:
         return ()
     others = answer.causes[1:] if answer.verdict == "found" else ()
     named = listed(tuple(dict.fromkeys(one.id for one in others if one.id != best.id)))
-    because = _because(best.because[0], answer.headline) if best.because else ()
+    because: tree.Line = ()
+    for reason in best.because[:1]:  # the line of the log that decides, what was seen, a sentence
+        if reason.told:
+            because = _numbered(reason.line, reason.told[0].text)
+        elif reason.saw:
+            because = _from(reason.saw[0])
+        elif reason.text != answer.headline:
+            because = (reason.text,)
     return pair("Because", because), pair("Or", (tree.Code(named),) if named else "")
-
-
-def _because(reason: of.Reason, headline: str) -> tree.Line:
-    """The line of the log that decides, else what was seen, else the sentence itself."""
-    if reason.told:
-        return _numbered(reason.line, reason.told[0].text)
-    if reason.saw:
-        return _from(reason.saw[0])
-    return (reason.text,) if reason.text != headline else ()
 
 
 def _numbered(line: int, text: str) -> tree.Line:
@@ -178,22 +175,20 @@ _ONE_LINE = 64
 
 
 def _asked(question: of.Question) -> tree.Pairs:
-    """The observation that decides, and what each outcome means."""
-    rows = [_outcome(row, question.language) for row in question.rows]
-    if not question.command:
-        return pairs(pair("Look", question.text), *rows)
-    when = (tree.Soft(question.text),) if question.text else ""
-    return pairs(pair("Run", tree.Command(question.command, question.language), when), *rows)
-
-
-def _outcome(row: of.Row, language: tree.Language) -> tree.Pair:
-    """What is seen, on a line of its own; below it what that means and what to do."""
-    said = tuple(one for one in (row.title, row.text) if one)
-    if not row.command:
-        return pair(row.sees, *said, wide=True)
-    if len(said) == 1 and len(said[0]) + len(row.command) <= _ONE_LINE:
-        return pair(row.sees, _with_command(said[0], row.command), wide=True)
-    return pair(row.sees, *said, tree.Command(row.command, language), wide=True)
+    """The observation that decides, and what each outcome means and asks for."""
+    first = [pair("Look", question.text)]
+    if question.command:
+        when = (tree.Soft(question.text),) if question.text else ""
+        first = [pair("Run", tree.Command(question.command, question.language), when)]
+    rows = []
+    for row in question.rows:
+        body: list[tree.Part | str] = [one for one in (row.title, row.text) if one]
+        if row.command and len(body) == 1 and len(f"{body[0]}{row.command}") <= _ONE_LINE:
+            body = [_with_command(row.title or row.text, row.command)]
+        elif row.command:
+            body.append(tree.Command(row.command, question.language))
+        rows.append(pair(row.sees, *body, wide=True))
+    return pairs(*first, *rows)
 
 
 def _with_command(text: str, command: str) -> tree.Line:
@@ -206,20 +201,9 @@ def _candidates(causes: Sequence[of.CauseFound]) -> tree.Pairs:
     serves them all is said once.
     """
     if len({one.fixes[0].text if one.fixes else one.id for one in causes}) == 1:
-        return _found(causes[0])
+        return _to_do(causes[0])
     rows = ((one, _done_by(one.fixes[0]) if one.fixes else (one.id,)) for one in causes)
     return pairs(*(pair(one.title, *body, wide=True) for one, body in rows))
-
-
-def _with_gpu(cause: of.CauseFound) -> tree.Pair | None:
-    """On a machine without a GPU: what would fail if it had one."""
-    line: tree.Line = (cause.title, " ", tree.Code(f"({cause.id})"))
-    return pair("With a GPU", line) if cause.with_gpu else None
-
-
-def _point(one: of.Point) -> tree.Pair:
-    line: tree.Line = (one.text, *([tree.Soft(f" ({one.source})")] if one.source else []))
-    return pair(one.label, line, tree.Command(one.command) if one.command else "")
 
 
 def _stack(rows: Sequence[of.Layer], answer: of.Answer) -> tree.Stack:
@@ -256,19 +240,22 @@ def _rest(answer: of.Answer) -> tuple[tree.Pair, ...]:
 def _folds(answer: of.Answer) -> tuple[tree.Fold, ...]:
     """Evidence, other remedies and causes, what it is not, what is open, the messages, facts."""
     found = answer.verdict == "found"
-    first = answer.causes[:1] if found else ()
+    first, others = (answer.causes[:1], answer.causes[1:]) if found else ((), answer.causes)
     asked = answer.question
+    answers = asked.answers.items() if asked else ()
+    typed = ((f"--answer {asked.id}={sees}", cause) for sees, cause in answers) if asked else ()
+    options = (pair(option, (tree.Code(cause),), wide=True) for option, cause in typed)
     return (
         *(part for cause in first for part in _evidence(cause)),
         *(part for cause in first for part in _remedies(cause)),
-        *fold("Other causes" if found else "Causes", *_causes(answer.causes[len(first) :])),
+        *fold("Other causes" if found else "Causes", *_causes(others)),
         *(fold("To be sure", _asked(asked)) if asked and found else ()),
-        *(fold("Answer with an option", _options(asked)) if asked else ()),
+        *fold("Answer with an option", pairs(*options)),
         *fold("Ruled out", items(_about(one.id, one.because) for one in answer.ruled_out)),
         *fold("Could not tell", items(_about(o.id, o.missing, o.how) for o in answer.undetermined)),
         *fold("Also noticed", items(_about(one.id, one.text) for one in answer.noticed)),
         *printed(answer),
-        *_facts(answer.facts),
+        *fold("Facts", pairs(*_facts(answer.facts))),
     )
 
 
@@ -303,18 +290,8 @@ def _causes(causes: Sequence[of.CauseFound]) -> Iterator[tree.Block]:
     for one in causes:
         title: tree.Line = (one.title, tree.Soft(f" · {of.certainty(one.confidence)}"))
         yield tree.Heading(title, level=3, under=(tree.Code(one.id),), id=one.id)
-        because = [pair("Because", reason.text) for reason in one.because[:1]]
-        done = [
-            row
-            for fix in one.fixes[:1]
-            for row in (pair("Do this", *_done_by(fix)), *_afterwards(fix))
-        ]
-        yield pairs(*because, *done)
-
-
-def _options(question: of.Question) -> tree.Pairs:
-    rows = ((f"--answer {question.id}={sees}", one) for sees, one in question.answers.items())
-    return pairs(*(pair(typed, (tree.Code(cause),), wide=True) for typed, cause in rows))
+        because = (pair("Because", reason.text) for reason in one.because[:1])
+        yield pairs(*because, *(row for fix in one.fixes[:1] for row in _steps(fix)))
 
 
 def printed(answer: of.Answer, most: int | None = None) -> tuple[tree.Fold, ...]:
@@ -325,36 +302,25 @@ def printed(answer: of.Answer, most: int | None = None) -> tuple[tree.Fold, ...]
     return fold("What the program printed", quote) if lines else ()
 
 
-def _facts(facts: dict[str, Any]) -> tuple[tree.Fold, ...]:
-    rows = [
-        (f"{subject}.{name}", _value(fact), _source(fact))
-        for subject, fields in facts.items()
-        if isinstance(fields, dict)
-        for name, fact in fields.items()
-        if isinstance(fact, dict)
-    ]
-    return fold("Facts", table(("fact", "value", "source"), rows)) if rows else ()
-
-
-def _value(fact: dict[str, Any]) -> str:
-    state = fact.get("state")
-    if state == "unknown":
-        return f"unknown: {fact.get('reason', '')}"
-    return "absent" if state == "absent" else _flat(fact.get("value"))
+def _facts(facts: dict[str, Any]) -> Iterator[tree.Pair]:
+    """Every fact with its value and its source."""
+    for subject, fields in facts.items():
+        for name, fact in fields.items() if isinstance(fields, dict) else ():
+            source = fact.get("source") if isinstance(fact, dict) else None
+            where = ""
+            if isinstance(source, dict):
+                where = f"{source.get('where', '')} ({source.get('detail') or ''})"
+            shown = (tree.Soft(where.removesuffix(" ()")),) if where else ""
+            yield pair(f"{subject}.{name}", _flat(fact), shown, wide=True)
 
 
 def _flat(value: Any) -> str:
     """A value on one line; facts inside it by their value."""
     if isinstance(value, dict):
-        if isinstance(value.get("state"), str):
-            return _value(value)
+        state = value.get("state")
+        if state == "unknown":
+            return f"unknown: {value.get('reason', '')}"
+        if isinstance(state, str):
+            return "absent" if state == "absent" else _flat(value.get("value"))
         return " ".join(f"{name}={_flat(one)}" for name, one in value.items())
     return ", ".join(map(_flat, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def _source(fact: dict[str, Any]) -> str:
-    source = fact.get("source")
-    if not isinstance(source, dict):
-        return ""
-    detail = f" ({source['detail']})" if source.get("detail") else ""
-    return f"{source.get('where', '')}{detail}"

@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from hashlib import sha256
-from itertools import count, groupby
+from itertools import count, zip_longest
 from pkgutil import get_data
 from typing import Any, Union
 
@@ -25,8 +25,6 @@ SIGNS = {
     "none": "M4 4h16v16H4zM8 12h8",  # a square and a dash
 }
 WORDS = {"ok": "fine", "bad": "broken", "warn": "note", "unknown": "not known", "none": "none"}
-WHOLE, BROKEN = "M12 0v24", "M12 0v7M7 9l10 6M7 15l10-6M12 17v7"
-FRAMEWORK = 4
 WIDE = 640
 """The width of a drawing, in its own units."""
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
@@ -132,8 +130,8 @@ class _Writer:
         self.writers: dict[type, Callable[[Any], Html]] = {
             tree.Heading: self.heading,
             tree.Paragraph: lambda one: el("p", self.line(one.line)),
-            tree.Command: self.command,
-            tree.Quote: self.quote,
+            tree.Command: command,
+            tree.Quote: quote,
             tree.Pairs: self.pairs,
             tree.Items: self.items,
             tree.Table: self.table,
@@ -147,20 +145,19 @@ class _Writer:
         self.ids = set(_ids(one.blocks))
         stacks = [block for block in one.blocks if isinstance(block, tree.Stack)]
         folds = [block for block in one.blocks if isinstance(block, tree.Fold)]
-        words = [block for block in one.blocks if not isinstance(block, (tree.Fold, tree.Stack))]
-        below = one.blocks[one.blocks.index(stacks[-1]) :] if stacks else ()
-        parts = (
-            ("said", [block for block in words if block not in below]),
-            ("drawn", stacks),
-            ("after", [block for block in words if block in below]),
-        )
+        first = one.blocks.index(stacks[0]) if stacks else len(one.blocks)
+        parts: dict[str, list[tree.Block]] = {"said": [], "drawn": [*stacks], "after": []}
+        for place, block in enumerate(one.blocks):
+            if not isinstance(block, (tree.Fold, tree.Stack)):
+                parts["said" if place < first else "after"].append(block)
         about = [text for text in (one.made_by, one.made_on, one.about) if text]
-        head = el("p", *(el("span", text) for text in about), class_="head") if about else None
-        scene = (el("div", *map(self.block, part), class_=name) for name, part in parts if part)
+        shown = (
+            el("div", *map(self.block, parts[name]), class_=name) for name in parts if parts[name]
+        )
         return el(
             "article",
-            head,
-            el("div", *scene, class_="scene" if stacks else "scene alone"),
+            el("p", *(el("span", text) for text in about), class_="head") if about else None,
+            el("div", *shown, class_="scene" if stacks else "scene alone"),
             el("div", *map(self.block, folds), class_="folds") if folds else None,
         )
 
@@ -170,25 +167,21 @@ class _Writer:
 
     def id(self, name: str) -> str | None:
         """An id of this document."""
-        return self.prefix + _slug(name) if name else None
+        return self.prefix + re.sub("[^A-Za-z0-9]", "-", name) if name else None
 
     def span(self, span: tree.Span) -> Html | str:
-        """A piece of a sentence."""
+        """A piece of a sentence; a link leads into the document or to a page."""
         if isinstance(span, str):
             return span
         if isinstance(span, tree.Code):
             return el("code", span.text, data_copy="" if span.copy else None)
-        if isinstance(span, tree.Link):
-            return self.link(span)
-        return el("strong" if isinstance(span, tree.Strong) else "small", span.text)
-
-    def link(self, one: tree.Link) -> Html:
-        """A link inside the document or to a page; anything else is a text."""
-        if one.to.startswith("#") and one.to[1:] in self.ids:
-            return el("a", one.text, href=f"#{self.id(one.to[1:])}")
-        if _ADDRESS.fullmatch(one.to):
-            return el("a", one.text, href=one.to, rel="noreferrer noopener")
-        return el("span", one.text)
+        if not isinstance(span, tree.Link):
+            return el("strong" if isinstance(span, tree.Strong) else "small", span.text)
+        if span.to.startswith("#") and span.to[1:] in self.ids:
+            return el("a", span.text, href=f"#{self.id(span.to[1:])}")
+        if _ADDRESS.fullmatch(span.to):
+            return el("a", span.text, href=span.to, rel="noreferrer noopener")
+        return el("span", span.text)
 
     def line(self, line: tree.Line) -> list[Html | str]:
         """A sentence."""
@@ -209,35 +202,19 @@ class _Writer:
         title = el(level, sign(one.mark), text, class_=class_, id=self.id(one.id))
         return Html(title + (el("p", self.line(one.under), class_="under") if one.under else ""))
 
-    def command(self, one: tree.Command) -> Html:
-        """Something to copy."""
-        text = Html("\n".join(map(escaped, lines_of(one.text))))
-        return el("pre", el("code", text), data_copy="")
-
-    def quote(self, one: tree.Quote) -> Html:
-        """Numbered lines, the one that decides marked."""
-        rows = (
-            el(
-                "li",
-                el("span", str(number), class_="number"),
-                el("code", el("mark", text) if number == one.hit else text),
-                class_="hit" if number == one.hit else None,
-            )
-            for number, text in one.lines
-        )
-        return el("ol", *rows, class_="quote")
-
     def pairs(self, one: tree.Pairs) -> Html:
         """Labels and what belongs to them."""
-        first = any(row.label in ("Do this", "Run", "Look", "Install") for row in one.rows)
-        return el("dl", *map(self.pair, one.rows), class_="do" if first else None)
-
-    def pair(self, row: tree.Pair) -> Html:
-        """A label with its body."""
-        label = el("dt", sign(row.mark), row.label)
-        return el(
-            "div", label, el("dd", *self.parts(row.body)), class_="wide" if row.wide else None
+        rows = (
+            el(
+                "div",
+                el("dt", sign(row.mark), row.label),
+                el("dd", *self.parts(row.body)),
+                class_="wide" if row.wide else None,
+            )
+            for row in one.rows
         )
+        first = any(row.label in ("Do this", "Run", "Look", "Install") for row in one.rows)
+        return el("dl", *rows, class_="do" if first else None)
 
     def items(self, one: tree.Items) -> Html:
         """A list, with marks where its rows have them."""
@@ -249,17 +226,11 @@ class _Writer:
     def table(self, one: tree.Table) -> Html:
         """Columns; narrow screens show a row as lines."""
         head = el("thead", el("tr", *(el("th", title, scope="col") for title in one.head)))
-        marks: Sequence[tree.Mark] = one.marks or [""] * len(one.rows)
-        rows = (
-            el(
-                "tr",
-                *(
-                    el("td", sign(mark) if not place else None, self.line(cell))
-                    for place, cell in enumerate(row)
-                ),
-            )
-            for row, mark in zip(one.rows, marks, strict=False)
-        )
+        rows = []
+        for row, mark in zip_longest(one.rows, one.marks):
+            marks = [sign(mark or ""), *[None] * len(row)]
+            cells = zip(marks, map(self.line, row), strict=False)
+            rows.append(el("tr", *(el("td", *cell) for cell in cells)))
         return el("table", head if any(one.head) else None, el("tbody", *rows))
 
     def fold(self, one: tree.Fold) -> Html:
@@ -270,31 +241,18 @@ class _Writer:
         return el("details", title, body, open="" if one.open else None)
 
     def stack(self, one: tree.Stack) -> Html:
-        """The layers, the program on top, and the joint that is broken."""
-        by_level = sorted(one.layers, key=lambda layer: layer.level)
-        floors = [list(rows) for _, rows in groupby(by_level, key=lambda layer: layer.level)]
-        broken = _broken_joint(floors)
-        rows: list[Html] = []
-        for number, floor in reversed(list(enumerate(floors))):
-            boxes = (el("li", self.layer(layer)) for layer in floor)
-            rows.append(el("li", el("ul", *boxes)))
-            if number:
-                rows.append(el("li", joint(number == broken), class_="joint"))
+        """The layers, the program on top; a box that a cause marks leads to its evidence."""
+        floors: dict[int, list[Html]] = {}
+        for layer in one.layers:
+            name = el("span", sign(layer.mark), el("b", layer.name), class_="name")
+            text = el("span", self.line(layer.line), class_="version")
+            to = f"#{self.id(layer.cause)}" if layer.cause in self.ids else None
+            class_ = f"layer {layer.mark or 'none'}"
+            box = el("a" if to else "div", name, text, class_=class_, href=to)
+            floors.setdefault(layer.level, []).append(el("li", box))
+        rows = (el("li", el("ul", *floors[level])) for level in sorted(floors, reverse=True))
         label = "The stack, the program on top and the GPU at the bottom"
         return el("ol", *rows, class_="stack", aria_label=label)
-
-    def layer(self, one: tree.Layer) -> Html:
-        """A box; where the joint is broken, it leads to the evidence."""
-        name = el("span", sign(one.mark), el("b", one.name), class_="name")
-        text = el("span", self.line(one.line), class_="version")
-        class_ = f"layer {one.mark or 'none'}"
-        if one.cause in self.ids:
-            return el("a", name, text, class_=class_, href=f"#{self.id(one.cause)}")
-        return el("div", name, text, class_=class_)
-
-
-def _slug(name: str) -> str:
-    return "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
 
 
 def _ids(blocks: Sequence[tree.Block]) -> Iterable[str]:
@@ -306,45 +264,41 @@ def _ids(blocks: Sequence[tree.Block]) -> Iterable[str]:
             yield from _ids(block.body)
 
 
-def _broken_joint(floors: Sequence[Sequence[tree.Layer]]) -> int:
-    """The number of the floor below which the stack breaks; 0 where it does not.
-
-    What stands on the lowest broken layer is not served; a framework fails what it stands on.
-    """
-    for number, floor in enumerate(floors):
-        if any(layer.mark == "bad" for layer in floor):
-            top = number + 1 == len(floors) or floor[0].level >= FRAMEWORK
-            return number if top else number + 1
-    return 0
+def command(one: tree.Command) -> Html:
+    """Something to copy."""
+    text = Html("\n".join(map(escaped, lines_of(one.text))))
+    return el("pre", el("code", text), data_copy="")
 
 
-def joint(broken: bool) -> Html:
-    """The line between two floors."""
-    drawn = el(
-        "svg", el("path", d=BROKEN if broken else WHOLE), viewBox="0 0 24 24", aria_hidden="true"
-    )
-    said = el("span", "breaks here") if broken else None
-    return el("div", drawn, said, class_="broken" if broken else None)
+def quote(one: tree.Quote) -> Html:
+    """Numbered lines, the one that decides marked."""
+    rows = []
+    for number, text in one.lines:
+        hit = number == one.hit
+        line = el("code", el("mark", text) if hit else text)
+        place = el("span", str(number), class_="number")
+        rows.append(el("li", place, line, class_="hit" if hit else None))
+    return el("ol", *rows, class_="quote")
 
 
 def bar(one: tree.Bar) -> Html:
     """Parts of a whole, drawn, and named below."""
     needed = sum(parts for _, parts in one.parts)
-    full = max(one.whole, needed, 1)
-    drawn, legend, begin = [], [], 0.0
+    left, unit = one.whole - needed, WIDE / max(one.whole, needed, 1)
+    drawn, legend, begin = [_rect(0, WIDE, "rest")], [], 0.0
     for place, (name, parts) in enumerate(one.parts):
-        long = parts / full * WIDE
-        drawn.append(_rect(begin, long, f"p{place % 4}"))
-        legend.append(_key(f"p{place % 4}", f"{name} {size(parts)}"))
-        begin += long
-    left = one.whole - needed
-    legend.append(
-        _key("rest", f"free {size(left)}") if left >= 0 else el("b", f"{size(-left)} too much")
-    )
-    limit = one.whole / full * WIDE
-    line = el("path", d=f"M{limit:.1f} 0V28", class_="limit") if left < 0 else None
+        class_ = f"p{place % 4}"
+        drawn.append(_rect(begin, parts * unit, class_))
+        legend.append(_key(class_, f"{name} {size(parts)}"))
+        begin += parts * unit
+    if left >= 0:
+        legend.append(_key("rest", f"free {size(left)}"))
+    else:
+        legend.append(el("b", f"{size(-left)} too much"))
+        drawn.append(el("path", d=f"M{one.whole * unit:.1f} 0V28", class_="limit"))
     said = f"{one.label or 'in all'}: {size(needed)} of {size(one.whole)}"
-    picture = _picture(said, 28, _rect(0, WIDE, "rest"), *drawn, line)
+    about: dict[str, str] = {"viewBox": f"0 0 {WIDE} 28", "role": "img", "aria_label": said}
+    picture = el("svg", el("title", said), *drawn, class_="chart", **about)
     return el("figure", el("figcaption", said), picture, el("p", *legend, class_="legend"))
 
 
@@ -355,15 +309,3 @@ def _rect(x: float, wide: float, class_: str) -> Html:
 def _key(class_: str, text: str) -> Html:
     box = el("svg", _rect(0, 24, class_), viewBox="0 0 24 28", class_="swatch", aria_hidden="true")
     return el("span", box, text)
-
-
-def _picture(label: str, high: int, *parts: Child) -> Html:
-    return el(
-        "svg",
-        el("title", label),
-        *parts,
-        viewBox=f"0 0 {WIDE} {high}",
-        class_="chart",
-        role="img",
-        aria_label=label,
-    )

@@ -15,7 +15,6 @@ _REFERENCE = re.compile(r"(?<=[@#])(?=\w)|(?<=\bgh-)(?=\d)", re.IGNORECASE)
 _ADDRESS = re.compile(r"\b(https?|ftp|mailto)(:)|\b(www)(\.)", re.IGNORECASE)
 _FIRST = re.compile(r"(?=[-+=])|(?<=\d)(?=[.)])")
 _OURS = re.compile(r"https://[A-Za-z0-9.-]+/[\w./#%+~=-]*")
-_TICKS = re.compile(r"`+")
 APART = "<!-- -->"
 """Between the letters of a mention or an address: neither is recognised."""
 
@@ -56,7 +55,7 @@ def fence(lines: Sequence[str], language: str = "") -> list[str]:
 
 def _longest(text: str) -> int:
     """The longest run of backticks."""
-    return max(map(len, _TICKS.findall(text)), default=0)
+    return max(map(len, re.findall("`+", text)), default=0)
 
 
 def _span(span: tree.Span) -> str:
@@ -94,45 +93,45 @@ def _blocks(blocks: Sequence[tree.Block]) -> list[str]:
     return out
 
 
+def _mark(mark: tree.Mark) -> str:
+    return f"{GLYPHS[mark]} " if mark else ""
+
+
 def _heading(one: tree.Heading) -> list[str]:
-    mark = f"{GLYPHS[one.mark]} " if one.mark else ""
-    title = f"{'#' * min(6, one.level + 2)} {mark}{line(one.line)}"
+    title = f"{'#' * min(6, one.level + 2)} {_mark(one.mark)}{line(one.line)}"
     return [title, *(["", line(one.under)] if one.under else [])]
 
 
-def _parts(body: Sequence[tree.Part], lead: str) -> list[str]:
-    """The parts of a row of a list, behind its bullet."""
-    first = line(body[0]) if body and isinstance(body[0], tuple) else ""
-    rows: list[str] = []
-    follows = bool(first)
-    for part in body[bool(first) :]:
-        if isinstance(part, tuple):
-            rows.append(("<br>" if follows else "") + line(part))
-        else:
-            rows += _command(part) if isinstance(part, tree.Command) else _quote(part)
-        follows = isinstance(part, tuple)
-    return [lead + first, *(" " * len(lead) + row for row in rows)]
-
-
-def _pair(row: tree.Pair) -> list[str]:
-    mark = f"{GLYPHS[row.mark]} " if row.mark else ""
-    label = f"**{said(row.label)}**"
-    first, *rest = _parts(row.body, "- ")
-    gap = "<br>" if row.wide else " "
-    return [f"- {mark}{label}{gap if first != '- ' else ''}{first[2:]}", *rest]
+def _row(lead: str, label: str, body: Sequence[tree.Part], wide: bool = False) -> list[str]:
+    """A row of a list: its bullet, its label, and what stands beside or below that."""
+    rows, below = [label], False  # below a sentence, the next one has to be kept apart
+    for place, part in enumerate(body):
+        if isinstance(part, tree.Command):
+            rows += _command(part)
+            below = False
+            continue
+        text = line(part)
+        if place:
+            rows.append(f"<br>{text}" if below else text)
+        elif text:
+            rows[0] += ("<br>" if wide else " " if label else "") + text
+        below = bool(place or text)
+    return [lead + rows[0], *(" " * len(lead) + row for row in rows[1:])]
 
 
 def _pairs(one: tree.Pairs) -> list[str]:
-    return [text for row in one.rows for text in _pair(row)]
+    out: list[str] = []
+    for row in one.rows:
+        out += _row("- ", f"{_mark(row.mark)}**{said(row.label)}**", row.body, row.wide)
+    return out
 
 
 def _items(one: tree.Items) -> list[str]:
     out: list[str] = []
     for number, row in enumerate(one.rows, 1):
         lead = f"{number}. " if one.numbered else "- "
-        first, *rest = _parts(row.body, lead)
-        mark = f"{GLYPHS[row.mark]} " if row.mark else ""
-        out += [lead + mark + first[len(lead) :], *rest]
+        first, *rest = _row(lead, "", row.body)
+        out += [lead + _mark(row.mark) + first[len(lead) :], *rest]
     return out
 
 
@@ -142,34 +141,30 @@ def _command(one: tree.Command) -> list[str]:
 
 def _quote(one: tree.Quote) -> list[str]:
     digits = max((len(str(number)) for number, _ in one.lines), default=1)
-    return fence(
-        [
-            f"{'>' if number == one.hit else ' '} {number:>{digits}} | {plain(text)}"
-            for number, text in one.lines
-        ],
-        "text",
+    rows = (
+        f"{'>' if number == one.hit else ' '} {number:>{digits}} | {plain(text)}"
+        for number, text in one.lines
     )
+    return fence([*rows], "text")
 
 
-def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [head, ["---"] * len(head), *rows]
+def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [head, ["---"] * len(head), *rows] if rows else []
     return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
 def _table(one: tree.Table) -> list[str]:
-    marked = any(one.marks)
     columns = max((len(row) for row in one.rows), default=0)
-    head = [*([""] if marked else []), *(map(said, one.head or [""] * columns))]
-    rows = [
-        [*([GLYPHS[one.marks[place]]] if marked else []), *map(_cell, row)]
-        for place, row in enumerate(one.rows)
-    ]
-    return _rows(head, rows) if rows else []
+    head, rows = [*map(said, one.head or [""] * columns)], [[*map(_cell, row)] for row in one.rows]
+    if any(one.marks):
+        head = ["", *head]
+        rows = [[GLYPHS[mark], *row] for mark, row in zip(one.marks, rows, strict=False)]
+    return _grid(head, rows)
 
 
 def _stack(one: tree.Stack) -> list[str]:
     rows = [[GLYPHS[row.mark], said(row.name), _cell(row.line)] for row in one.layers]
-    return _rows(["", "layer", ""], rows)
+    return _grid(["", "layer", ""], rows)
 
 
 def _bar(one: tree.Bar) -> list[str]:

@@ -8,16 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gpuwhy.answer.answer import (
-    Answer,
-    CauseFound,
-    Fix,
-    Layer,
-    LogLine,
-    Question,
-    Reason,
-    Untried,
-)
+from gpuwhy.answer.answer import Answer, CauseFound, Fix, Layer, Row, Untried
 from gpuwhy.answer.text import clip, counted, listed
 
 LINES, QUESTION, CHECK = 12, 16, 20
@@ -40,19 +31,16 @@ def shorten(answer: Answer, detail: int, lines: Callable[[Answer], int]) -> Answ
     """
     if detail > 0:
         return _bounded(answer, detail)
-    short, most = _decision(answer), _most(answer)
+    short = _decision(answer)
+    most = QUESTION if answer.verdict == "undecided" else LINES
+    if answer.layers and answer.command not in OF_TEXT:
+        rows = len(answer.layers) + 4 + 2 * bool(answer.tried)
+        most = max(LINES, rows) if answer.verdict == "healthy" else CHECK
     for cut in CUTS:
         if lines(short) <= most:
             break
         short = cut(short)
     return short
-
-
-def _most(answer: Answer) -> int:
-    if answer.layers and answer.command not in OF_TEXT:
-        rows = len(answer.layers) + 4 + 2 * bool(answer.tried)
-        return max(LINES, rows) if answer.verdict == "healthy" else CHECK
-    return QUESTION if answer.verdict == "undecided" else LINES
 
 
 def _bounded(answer: Answer, detail: int) -> Answer:
@@ -76,9 +64,14 @@ def _decision(answer: Answer) -> Answer:
     """What decides and what to do; all else is for -v."""
     of_text = answer.command in OF_TEXT
     question = answer.question if answer.verdict == "undecided" else None
+    if question:  # of an outcome what to do, rather than what it means, where it says both
+        rows = tuple(replace(row, title="") if row.text else row for row in question.rows)
+        question = replace(question, rows=rows)
     alone = answer.verdict == "found" and bool(answer.causes)
     first = tuple(_first(one) for one in answer.causes[: 1 if alone else 4])
     others = tuple(replace(one, because=(), fixes=()) for one in answer.causes[len(first) :])
+    unread = f"{counted(len(answer.unseen), 'fact')} could not be read; -v says which"
+    last = answer.last_line
     return replace(
         answer,
         causes=(*first, *others[:3]),
@@ -90,40 +83,22 @@ def _decision(answer: Answer) -> Answer:
         facts={},
         layers=() if of_text else answer.layers,
         probe=_probed(answer.probe),
-        unseen=() if of_text else _unseen(answer.unseen),
+        unseen=() if of_text or not answer.unseen else (unread,),
         not_tried=() if of_text and alone else answer.not_tried[:3],
-        question=_asked(question) if question else None,
+        question=question,
         crashed=answer.crashed[:1],
-        last_line=_quoted(answer.last_line),
+        last_line=replace(last, text=clip(last.text, QUOTED)) if last else None,
         points=tuple(replace(one, source="") for one in answer.points),
     )
 
 
-def _unseen(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """What could not be read, counted."""
-    return (f"{counted(len(texts), 'fact')} could not be read; -v says which",) if texts else ()
-
-
 def _first(cause: CauseFound) -> CauseFound:
-    """A cause with its first reason and its first remedy."""
-    because = tuple(_reason(one) for one in cause.because[:1])
-    return replace(cause, because=because, fixes=cause.fixes[:1], explains=())
-
-
-def _reason(reason: Reason) -> Reason:
-    """A reason with its first proof; of a line of the log, what fits into one line."""
-    told = tuple(replace(one, text=clip(one.text, QUOTED)) for one in reason.told[:1])
-    return replace(reason, saw=reason.saw[:1], know=(), told=told)
-
-
-def _asked(question: Question) -> Question:
-    """Of an outcome what to do, rather than what it means, where it has a sentence for both."""
-    rows = tuple(replace(row, title="") if row.text else row for row in question.rows)
-    return replace(question, rows=rows)
-
-
-def _quoted(line: LogLine | None) -> LogLine | None:
-    return replace(line, text=clip(line.text, QUOTED)) if line else None
+    """A cause with its first reason and its first remedy; of a line of the log, what fits."""
+    because = []
+    for one in cause.because[:1]:
+        told = tuple(replace(line, text=clip(line.text, QUOTED)) for line in one.told[:1])
+        because.append(replace(one, saw=one.saw[:1], know=(), told=told))
+    return replace(cause, because=tuple(because), fixes=cause.fixes[:1], explains=())
 
 
 def _probed(rows: tuple[Layer, ...]) -> tuple[Layer, ...]:
@@ -137,34 +112,71 @@ def _probed(rows: tuple[Layer, ...]) -> tuple[Layer, ...]:
 # Cuts, in the order in which they are made
 
 
-def _first_cause(answer: Answer, change: Callable[[CauseFound], CauseFound]) -> Answer:
-    return replace(answer, causes=(*map(change, answer.causes[:1]), *answer.causes[1:]))
-
-
-def _first_fix(answer: Answer, change: Callable[[Fix], Fix]) -> Answer:
-    def changed(cause: CauseFound) -> CauseFound:
-        return replace(cause, fixes=tuple(change(fix) for fix in cause.fixes[:1]))
-
-    if answer.verdict == "undecided":
-        return replace(answer, causes=tuple(map(changed, answer.causes)))
-    return _first_cause(answer, changed)
-
-
-def _no_source(answer: Answer) -> Answer:
-    """What was seen, without the place where it was seen."""
-
-    def bare(reason: Reason) -> Reason:
-        return replace(reason, saw=tuple(replace(one, source="") for one in reason.saw))
-
-    return _first_cause(answer, lambda one: replace(one, because=tuple(map(bare, one.because))))
-
-
 def _fewer_tries(answer: Answer) -> Answer:
     """What was not tried in one row."""
     if len(answer.not_tried) < 2:
         return answer
     names = listed(tuple(one.text for one in answer.not_tried), 4)
     return replace(answer, not_tried=(Untried(clip(names, LONGEST)),))
+
+
+def _others(most: int) -> Cut:
+    """The causes beside the one that is named; of several that fit, one more."""
+    return lambda answer: replace(
+        answer, causes=answer.causes[: most + (1 if answer.verdict == "found" else 2)]
+    )
+
+
+def _of_first(change: Callable[[CauseFound], CauseFound]) -> Cut:
+    """The first cause with less in it."""
+    return lambda answer: replace(
+        answer, causes=(*map(change, answer.causes[:1]), *answer.causes[1:])
+    )
+
+
+def _no_source(cause: CauseFound) -> CauseFound:
+    """What was seen, without the place where it was seen."""
+    because = []
+    for reason in cause.because:
+        saw = tuple(replace(one, source="") for one in reason.saw)
+        because.append(replace(reason, saw=saw))
+    return replace(cause, because=tuple(because))
+
+
+def _of_fixes(change: Callable[[Fix], Fix]) -> Cut:
+    """The remedy that is shown, with less in it: of the first cause, or of each that fits."""
+
+    def cut(answer: Answer) -> Answer:
+        many = len(answer.causes) if answer.verdict == "undecided" else 1
+        first = (
+            replace(cause, fixes=tuple(map(change, cause.fixes[:1])))
+            for cause in answer.causes[:many]
+        )
+        return replace(answer, causes=(*first, *answer.causes[many:]))
+
+    return cut
+
+
+def _of_rows(change: Callable[[Row], Row], most: int, points: int) -> Cut:
+    """So many outcomes and points, each outcome with less in it."""
+
+    def cut(answer: Answer) -> Answer:
+        asked = answer.question
+        if asked:
+            asked = replace(asked, rows=tuple(map(change, asked.rows[:most])))
+        return replace(answer, question=asked, points=answer.points[:points])
+
+    return cut
+
+
+def _to_do(row: Row) -> Row:
+    """What to do alone, where there is something to do."""
+    return replace(row, title="") if row.text or row.command else row
+
+
+def _meaning(row: Row) -> Row:
+    """Its meaning alone."""
+    return replace(row, text="" if row.title else row.text, command="")
 
 
 def _fewer_layers(answer: Answer) -> Answer:
@@ -177,50 +189,8 @@ def _fewer_layers(answer: Answer) -> Answer:
     return replace(answer, layers=(*rows, Layer("no fault", names, "ok", "")))
 
 
-def _others(most: int) -> Cut:
-    """The causes beside the one that is named; of several that fit, one more."""
-
-    def cut(answer: Answer) -> Answer:
-        keep = most + (1 if answer.verdict == "found" else 2)
-        return replace(answer, causes=answer.causes[:keep])
-
-    return cut
-
-
-def _fewer_rows(answer: Answer) -> Answer:
-    question = answer.question
-    asked = question and replace(question, rows=question.rows[:4])
-    return replace(answer, question=asked, points=answer.points[:6])
-
-
-def _rows_to_do(answer: Answer) -> Answer:
-    """Outcomes with what to do alone, where there is something to do."""
-    question = answer.question
-    if not question:
-        return answer
-    rows = tuple(replace(r, title="") if r.text or r.command else r for r in question.rows)
-    return replace(answer, question=replace(question, rows=rows))
-
-
-def _bare_rows(answer: Answer) -> Answer:
-    """Outcomes with their meaning alone; points without their commands."""
-    question = answer.question
-    if question:
-        rows = tuple(
-            replace(row, text="" if row.title else row.text, command="")
-            for row in question.rows[:3]
-        )
-        question = replace(question, rows=rows)
-    points = tuple(replace(one, command="") for one in answer.points)
-    return replace(answer, question=question, points=points)
-
-
-def _no_long_command(answer: Answer) -> Answer:
-    """A command of many lines is left to -v, which the answer names."""
-    return _first_fix(
-        answer,
-        lambda fix: replace(fix, command="") if fix.command.count("\n") > 3 else fix,
-    )
+def _no_commands(answer: Answer) -> Answer:
+    return replace(answer, points=tuple(replace(one, command="") for one in answer.points))
 
 
 def _clipped(most: int) -> Cut:
@@ -241,27 +211,27 @@ def _clipped(most: int) -> Cut:
 
 def _few_rows(answer: Answer) -> Answer:
     """The beginning of every list that is left."""
-
-    def bare(rows: tuple[Layer, ...], most: int) -> tuple[Layer, ...]:
-        return tuple(replace(row, name=clip(row.name, 14), note="") for row in rows[:most])
-
-    layers, probe = bare(answer.layers, 3), bare(answer.probe, 2)
+    layers, probe = (
+        tuple(replace(row, name=clip(row.name, 14), note="") for row in rows)
+        for rows in (answer.layers[:3], answer.probe[:2])
+    )
     return replace(answer, layers=layers, probe=probe, points=answer.points[:3])
 
 
 CUTS: tuple[Cut, ...] = (
     _fewer_tries,
     _others(1),
-    _no_source,
-    _fewer_rows,
+    _of_first(_no_source),
+    _of_rows(lambda row: row, 4, 6),
     _fewer_layers,
     _others(0),
-    lambda answer: _first_fix(answer, lambda fix: replace(fix, if_not="")),
-    _no_long_command,
-    _rows_to_do,
-    _bare_rows,
+    _of_fixes(lambda fix: replace(fix, if_not="")),
+    _of_fixes(lambda fix: replace(fix, command="") if fix.command.count("\n") > 3 else fix),
+    _of_rows(_to_do, 4, 6),
+    _of_rows(_meaning, 3, 6),
+    _no_commands,
     _clipped(LONGEST),
-    lambda answer: _first_cause(answer, lambda one: replace(one, because=())),
+    _of_first(lambda one: replace(one, because=())),
     _clipped(QUOTED),
     _few_rows,
 )

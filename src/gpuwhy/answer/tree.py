@@ -81,7 +81,7 @@ class Quote(_Node, frozen=True):
     hit: int = 0
 
 
-Part = Union[Line, Command, Quote]
+Part = Union[Line, Command]
 """What may stand beside a label, or in a row of a list."""
 
 
