@@ -129,6 +129,7 @@ class Choice(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     why_not: str = ""  # why nothing fits
     nearest: Change | None = None
+    migration: tuple[str, ...] = ()  # what changes in a program with the nearest releases
     beside: tuple[tuple[str, Source], ...] = ()  # builds that are published elsewhere
 
     @property

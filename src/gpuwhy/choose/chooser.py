@@ -10,8 +10,8 @@ from gpuwhy.choose.candidates import Candidate, known_versions, title
 from gpuwhy.choose.choice import FITS, Bound, Choice, Needed, Pick
 from gpuwhy.choose.demand import Demand, Wanted, allows, parsed
 from gpuwhy.choose.hardware import drives, how_it_runs, least_driver
-from gpuwhy.choose.names import FRAMEWORKS, NAMES, is_library, is_planned, planned_as
-from gpuwhy.choose.nearest import beside_the_index, nearest, why_not
+from gpuwhy.choose.names import FRAMEWORKS, NAMES, framework, is_library, is_planned, planned_as
+from gpuwhy.choose.nearest import beside_the_index, nearest, pinned, why_not
 from gpuwhy.choose.search import Clash, Found, attempt, search
 from gpuwhy.choose.verdicts import Market, meets
 from gpuwhy.facts.version import at_least, major_minor
@@ -23,6 +23,7 @@ from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.needs import caps, caps_to_compile, limits
 from gpuwhy.knowledge.packages import flavour
 from gpuwhy.knowledge.pairs import stated
+from gpuwhy.knowledge.platforms import crossed
 from gpuwhy.knowledge.releases import evidence_of
 
 _CUDA_13 = "580"
@@ -40,10 +41,20 @@ def choose(demand: Demand) -> Choice:
     clash = found if isinstance(found, Clash) else Clash()
     reason = no_driver or why_not(demand, market, clash)
     change = nearest(demand, market.held, proposed, "driver" if no_driver else "")
-    beside = beside_the_index(demand)
-    left = _unplanned(market)
+    moves: dict[str, None] = {}  # what changes in a program
+    for one in market.held:
+        pick = change.to.pick(one.name) if change and framework(one.name) else None
+        if pick and one.specifier:
+            borders = crossed(framework(one.name), pinned(one), pick.version)
+            moves |= {row.text: None for row in borders}
     return Choice(
-        demand, left, passed=market.passed(), why_not=reason, nearest=change, beside=beside
+        demand,
+        _unplanned(market),
+        passed=market.passed(),
+        why_not=reason,
+        nearest=change,
+        migration=tuple(moves),
+        beside=beside_the_index(demand),
     )
 
 

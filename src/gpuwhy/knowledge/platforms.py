@@ -1,4 +1,4 @@
-"""Platforms: systems without a CUDA build of a framework."""
+"""Platforms: systems without a CUDA build of a framework, and borders between its series."""
 
 from __future__ import annotations
 
@@ -31,6 +31,15 @@ class Dropped(msgspec.Struct, frozen=True):
     last: str = ""  # newest release that had one
 
 
+class Migration(msgspec.Struct, frozen=True):
+    """A border between two series; crossing it upwards needs what `text` says."""
+
+    framework: str
+    border: str
+    text: str
+    source: Source
+
+
 def dropped(framework: str, version: str, system: str, machine: str, libc: str) -> Dropped | None:
     """The row that says why this release has no CUDA build here; None when it may have one."""
     for row in rows("platforms.jsonl", Dropped):
@@ -40,6 +49,17 @@ def dropped(framework: str, version: str, system: str, machine: str, libc: str) 
         if fits and here and at_least(version, row.since) and not ended:
             return row
     return None
+
+
+def crossed(framework: str, before: str, after: str) -> tuple[Migration, ...]:
+    """The borders between two releases, going up; () when it goes down."""
+    return tuple(
+        row
+        for row in rows("migrations.jsonl", Migration)
+        if row.framework == framework
+        and at_least(after, row.border)
+        and not at_least(before, row.border)
+    )
 
 
 def is_visual_c(name: str) -> bool:

@@ -9,16 +9,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpuwhy.choose.choice import Choice, Pick
+from gpuwhy.choose.choice import Choice
 from gpuwhy.facts.version import major_minor, numbers
-from gpuwhy.knowledge.archs import (
-    ARCHIVE,
-    CUDNN_ARCHIVE,
-    Parts,
-    parts,
-    runfile,
-    tensorflow_image,
-)
+from gpuwhy.knowledge.archs import ARCHIVE, CUDNN_ARCHIVE, Parts, parts, runfile, tensorflow_image
 from gpuwhy.knowledge.needs import split
 from gpuwhy.knowledge.packages import flavour
 from gpuwhy.knowledge.torch_builds import OLD_LIST, in_old_list, index_of
@@ -51,12 +44,9 @@ class Way(msgspec.Struct, frozen=True):
 
 def ways(choice: Choice) -> tuple[Way, ...]:
     """Every way that fits the machine; the one of the machine's own installer first."""
-    every = [_pip(choice), _uv(choice), _requirements(choice), _constraints(choice)]
-    every += _conda(choice)
-    if choice.demand.system == "windows":
-        every += _windows(choice)
-    else:
-        every += [*_docker(choice), *_apt(choice)]
+    every = [_typed(choice, "pip"), _typed(choice, "uv"), *_files(choice), *_conda(choice)]
+    windows = choice.demand.system == "windows"
+    every += _windows(choice) if windows else [*_docker(choice), *_apt(choice)]
     return tuple(sorted(every, key=lambda way: way.kind != choice.demand.manager))
 
 
@@ -74,127 +64,94 @@ def requirements(choice: Choice) -> list[str]:
 
 def check(choice: Choice) -> str:
     """The command that shows whether the set works; "" where none is known."""
-    for pick in choice.picks:
-        name = pick.package.split("-cu")[0]
-        if name in CHECKS:
-            return f'python -c "{CHECKS[name]}"'
-    return ""
+    names = (pick.package.split("-cu")[0] for pick in choice.picks)
+    return next((f'python -c "{CHECKS[name]}"' for name in names if name in CHECKS), "")
 
 
 def quoted(words: list[str], windows: bool = False) -> str:
     """Words for a shell: quotes where one would read <, >, [, & or a space."""
-    return " ".join(map(_on_windows if windows else _in_shell, words))
+    out = []
+    for word in words:
+        if _PLAIN.fullmatch(word) and (windows or "\\" not in word):
+            out.append(word)
+        elif windows:
+            out.append('"{}"'.format(word.replace('"', '\\"')))
+        else:
+            out.append(shlex.quote(word) if _LIVE.search(word) else f'"{word}"')
+    return " ".join(out)
 
 
-def _in_shell(word: str) -> str:
-    if _PLAIN.fullmatch(word) and "\\" not in word:
-        return word
-    return shlex.quote(word) if _LIVE.search(word) else f'"{word}"'
-
-
-def _on_windows(word: str) -> str:
-    escaped = word.replace('"', '\\"')
-    return word if _PLAIN.fullmatch(word) else f'"{escaped}"'
-
-
-def _backend(choice: Choice) -> Pick | None:
-    """The pick that is on PyTorch's own index."""
-    return next((pick for pick in choice.picks if pick.backend), None)
-
-
-def _index(choice: Choice, uv: bool = False) -> str:
-    """The option that makes an installer look into PyTorch's own index as well."""
-    pick = _backend(choice)
-    if pick is None:
-        return ""
-    if in_old_list(pick.version):
-        return f"-f {OLD_LIST} "
-    own = f"--extra-index-url {index_of(pick.backend)} "
-    return f"--torch-backend={pick.backend} " if uv else own
-
-
-def index_options(choice: Choice) -> list[str]:
+def index_options(choice: Choice, uv: bool = False) -> list[str]:
     """The options that make an installer look into PyTorch's own index as well."""
-    return _index(choice).split()
+    pick = next((pick for pick in choice.picks if pick.backend), None)
+    if pick is None:
+        return []
+    if in_old_list(pick.version):
+        return ["-f", OLD_LIST]
+    if uv:
+        return [f"--torch-backend={pick.backend}"]
+    return ["--extra-index-url", index_of(pick.backend)]
 
 
-def _compiled(choice: Choice) -> list[str]:
-    return [pick.requirement for pick in choice.picks if pick.build]
-
-
-def _pip(choice: Choice) -> Way:
+def _afterwards(choice: Choice, pip: str) -> list[str]:
+    """What is compiled against the rest; and of two packages with the same files one goes."""
     windows = choice.demand.system == "windows"
-    python = f"py -{choice.python}" if windows else f"python{choice.python}"
-    lines = [f"{python} -m venv .venv"]
-    if choice.python in ("3.6", "3.7"):
-        lines.append('python -m pip install "pip>=21.3"')
-    return _typed(choice, "pip", "python -m pip", lines, _index(choice))
+    built = [pick.requirement for pick in choice.picks if pick.build]
+    out = [f"{pip} install --no-build-isolation {name}" for name in built]
+    if not choice.removes:
+        return out
+    modules = {own.module for name in choice.removes if (own := flavour(name))}
+    owners = [(pick.requirement, flavour(pick.package)) for pick in choice.picks]
+    kept = [requirement for requirement, own in owners if own and own.module in modules]
+    yes, again = (" -y", "--force-reinstall") if "uv" not in pip else ("", "--reinstall")
+    out.append(f"{pip} uninstall{yes} {' '.join(choice.removes)}")
+    return [*out, f"{pip} install {again} --no-deps {quoted(kept, windows)}"]
 
 
-def _uv(choice: Choice) -> Way:
-    lines = [f"uv venv --python {choice.python} .venv"]
-    return _typed(choice, "uv", "uv pip", lines, _index(choice, uv=True))
+def _editable(choice: Choice) -> list[str]:
+    return [wanted.text for wanted in choice.others if wanted.text.startswith("-e ")]
 
 
-def _typed(choice: Choice, kind: str, pip: str, lines: list[str], index: str) -> Way:
+def _typed(choice: Choice, kind: str) -> Way:
     """The commands of pip or uv, in an environment of their own."""
-    windows = choice.demand.system == "windows"
-    start = ".venv\\Scripts\\activate" if windows else ". .venv/bin/activate"
-    put = "set {}={}" if windows else 'export {}="{}"'
+    windows, uv = choice.demand.system == "windows", kind == "uv"
+    python = f"py -{choice.python}" if windows else f"python{choice.python}"
+    make = f"uv venv --python {choice.python} .venv" if uv else f"{python} -m venv .venv"
+    lines = [make, ".venv\\Scripts\\activate" if windows else ". .venv/bin/activate"]
+    if not uv and choice.python in ("3.6", "3.7"):
+        lines.append('python -m pip install "pip>=21.3"')
+    put, pip = "set {}={}" if windows else 'export {}="{}"', "uv pip" if uv else "python -m pip"
     pairs = dict.fromkeys(pair for pick in choice.picks for pair in pick.variables)
-    folders = (wanted.text for wanted in choice.others if wanted.text.startswith("-e "))
-    editable = "".join(f" {folder}" for folder in folders)
-    lines = [lines[0], start, *lines[1:], *(put.format(*pair) for pair in pairs)]
-    lines.append(f"{pip} install {index}{quoted(requirements(choice), windows)}{editable}")
-    lines += [f"{pip} install --no-build-isolation {name}" for name in _compiled(choice)]
-    lines += _alone(choice, pip, windows)
+    lines += [put.format(*pair) for pair in pairs]
+    words = [*index_options(choice, uv), quoted(requirements(choice), windows), *_editable(choice)]
+    lines.append(f"{pip} install {' '.join(words)}")
+    lines += _afterwards(choice, pip)
     lines += [put.replace('"', "").format(*pair) for pair in choice.environment]
     return Way(kind, kind, "\n".join(lines))
 
 
-def _alone(choice: Choice, pip: str, windows: bool = False) -> list[str]:
-    """Of two packages with the same files one goes, and the other is written again."""
-    if not choice.removes:
-        return []
-    modules = {own.module for name in choice.removes if (own := flavour(name))}
-    kept = [
-        pick.requirement
-        for pick in choice.picks
-        if (own := flavour(pick.package)) and own.module in modules
-    ]
-    yes = "" if pip.startswith("uv") else " -y"
-    again = "--reinstall" if pip.startswith("uv") else "--force-reinstall"
-    return [
-        f"{pip} uninstall{yes} {' '.join(choice.removes)}",
-        f"{pip} install {again} --no-deps {quoted(kept, windows)}",
-    ]
-
-
-def _requirements(choice: Choice) -> Way:
+def _files(choice: Choice) -> Iterator[Way]:
+    """Requirements, and constraints with everything that was chosen."""
     lines = [f"# for Python {choice.python}; pip install -r requirements.txt -c constraints.txt"]
-    lines += [_index(choice).strip()] if _index(choice) else []
+    lines += [" ".join(index_options(choice))] if index_options(choice) else []
     cured = next((f"{name}={value}" for name, value in choice.environment), "")
     flawed = {pick.requirement for pick in choice.picks if pick.cured}
     for name in requirements(choice):
         note = f"  # gpuwhy: ignore[broken-release] (works with {cured})" if name in flawed else ""
         lines.append(name + note)
-    lines += [wanted.text for wanted in choice.others if wanted.text.startswith("-e ")]
-    lines += [f"# then: pip install --no-build-isolation {name}" for name in _compiled(choice)]
-    lines += [f"# then: {line}" for line in _alone(choice, "pip")]
-    return Way("requirements", "requirements file", "\n".join(lines) + "\n", "requirements.txt")
-
-
-def _constraints(choice: Choice) -> Way:
-    exact = [f"{p.package}=={p.version}{_label(p)}" for p in (*choice.picks, *choice.libraries)]
+    lines += _editable(choice)
+    lines += [f"# then: {line}" for line in _afterwards(choice, "pip")]
+    text = "\n".join(lines) + "\n"
+    yield Way("requirements", "requirements file", text, "requirements.txt")
+    exact = []
+    for pick in (*choice.picks, *choice.libraries):
+        own = pick.backend and pick.requirement.endswith(pick.backend)
+        exact.append(f"{pick.package}=={pick.version}" + (f"+{pick.backend}" if own else ""))
     limits = [bound.requirement for bound in choice.bounds]
     limits += [one.text for one in choice.others if one.constraint]
     head = f"# for Python {choice.python}; use: pip install -c constraints.txt …"
     text = "\n".join([head, *sorted(exact), *limits]) + "\n"
-    return Way("constraints", "constraints file", text, "constraints.txt")
-
-
-def _label(pick: Pick) -> str:
-    return f"+{pick.backend}" if pick.backend and pick.requirement.endswith(pick.backend) else ""
+    yield Way("constraints", "constraints file", text, "constraints.txt")
 
 
 def _system(choice: Choice) -> tuple[str, str, Parts | None]:
@@ -208,64 +165,49 @@ def _conda(choice: Choice) -> Iterator[Way]:
     cuda, _, row = _system(choice)
     if cuda and not (row and row.conda):
         return
-    system = "".join(f"  - {word}\n" for word in row.conda.split()) if row else ""
-    index = f"      - {_index(choice).strip()}\n" if _index(choice) else ""
-    inner = "".join(
-        f"      - {json.dumps(name, ensure_ascii=False)}\n" for name in requirements(choice)
-    )
-    text = (
-        f"name: gpu\nchannels:\n  - conda-forge\ndependencies:\n  - python={choice.python}\n"
-        f"  - pip\n{system}  - pip:\n{index}{inner}"
-    )
+    system = row.conda.split() if row else []
+    head = ["name: gpu", "channels:", "  - conda-forge", "dependencies:"]
+    head += [f"  - {word}" for word in (f"python={choice.python}", "pip", *system, "pip:")]
+    options = " ".join(index_options(choice))
+    inner = [options] if options else []
+    inner += [json.dumps(name, ensure_ascii=False) for name in requirements(choice)]
+    text = "\n".join([*head, *(f"      - {one}" for one in inner)]) + "\n"
     then = ["conda env create -f environment.yml"]
     if row and choice.demand.system != "windows":
         then.append("conda env config vars set LD_LIBRARY_PATH=$CONDA_PREFIX/lib")
-    pip = "conda run -n gpu pip"
-    then += [f"{pip} install --no-build-isolation {name}" for name in _compiled(choice)]
-    then += _alone(choice, pip)
+    then += _afterwards(choice, "conda run -n gpu pip")
     yield Way("conda", "conda or mamba", text, "environment.yml", "; then: ".join(then))
 
 
 def _docker(choice: Choice) -> Iterator[Way]:
-    image = "" if _compiled(choice) else _image(choice)
-    if not image:
-        return
+    """From TensorFlow's own image, CUDA's, or Python's where the wheels bring CUDA."""
+    cuda, _, row = _system(choice)
+    image = row.image if row else f"python:{choice.python}-slim" if not cuda else ""
+    own = next((pick for pick in choice.picks if pick.package.startswith("tensorflow")), None)
     names = requirements(choice)
-    if image.startswith("tensorflow/"):  # it holds TensorFlow
+    if cuda and own:  # the image holds TensorFlow
+        image = tensorflow_image(own.version) if len(choice.picks) == 1 else ""
         names = [name for name in names if not name.startswith("tensorflow")] or ["pip"]
+    if not image or any(pick.build for pick in choice.picks):
+        return
     folders = {one.text for one in choice.others if one.url and "://" not in one.url}
     names = [name for name in names if name not in folders]
-    pip = "python3 -m pip install --no-cache-dir"
-    if _backend(choice):
-        pip = f"{pip} uv && uv pip install --system --no-cache {_index(choice, uv=True)}".rstrip()
-    alone = _alone(choice, "python3 -m pip")
-    site = f"$VIRTUAL_ENV/lib/python{choice.python}"
-    lines = [
-        f"FROM {image}",
-        "ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility",
-    ]
+    pip, options = "python3 -m pip install --no-cache-dir", index_options(choice, uv=True)
+    if options:
+        pip = f"{pip} uv && uv pip install --system --no-cache {' '.join(options)}"
+    variables = "NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility"
+    lines = [f"FROM {image}", f"ENV {variables}"]
     for name, value in choice.environment:
-        inside = value.replace(site, f"/usr/local/lib/python{choice.python}")
-        lines.append(f"ENV {name}={inside}")
+        lines.append(f"ENV {name}={value.replace('$VIRTUAL_ENV', '/usr/local')}")
     lines.append("COPY constraints.txt .")
     if image.startswith("nvidia/"):
         lines.append("RUN apt-get update && apt-get install -y python3-pip")
-    lines.append(" && ".join((f"RUN {pip} -c constraints.txt {quoted(names)}", *alone)))
+    steps = [f"RUN {pip} -c constraints.txt {quoted(names)}"]
+    lines.append(" && ".join([*steps, *_afterwards(choice, "python3 -m pip")]))
     arch = "arm64" if choice.demand.arch == "aarch64" else "amd64"
     build = f"docker build --platform linux/{arch} -t gpu ."
     run = f"{build} && docker run --rm --gpus all gpu nvidia-smi"
     yield Way("docker", "Dockerfile", "\n".join(lines) + "\n", "Dockerfile", run)
-
-
-def _image(choice: Choice) -> str:
-    """The base image: TensorFlow's own, CUDA's, or Python's where the wheels bring CUDA."""
-    cuda, _, row = _system(choice)
-    if not cuda:
-        return f"python:{choice.python}-slim"
-    own = next((pick for pick in choice.picks if pick.package.startswith("tensorflow")), None)
-    if own:
-        return tensorflow_image(own.version) if len(choice.picks) == 1 else ""
-    return row.image if row else ""
 
 
 def _apt(choice: Choice) -> Iterator[Way]:
@@ -273,41 +215,28 @@ def _apt(choice: Choice) -> Iterator[Way]:
     cuda, cudnn, row = _system(choice)
     if not cuda:
         return
-    if row and row.apt:
-        title = f"CUDA {row.cuda} and cuDNN {row.cudnn} on the system"
-        text = f"sudo apt-get install --no-install-recommends {row.apt}\n{_path(row.cuda)}"
-        yield Way("apt", title, text, note=_REPOSITORY)
-        return
-    short = major_minor(row.cuda if row else cuda)
+    short = row.cuda if row and row.apt else major_minor(row.cuda if row else cuda)
+    cudnn = row.cudnn if row and row.apt else cudnn
     title = f"CUDA {short}{f' and cuDNN {cudnn}' if cudnn else ''} on the system"
-    if numbers(short)[0] >= 11:
-        names = [f"cuda-libraries-{short.replace('.', '-')}", *_libcudnn(short, cudnn)]
-        text = f"sudo apt-get install --no-install-recommends {' '.join(names)}\n{_path(short)}"
+    path = f"export LD_LIBRARY_PATH=/usr/local/cuda-{short}/lib64"
+    packages = row.apt if row else ""
+    if not packages and numbers(short)[0] >= 11:
+        major = numbers(cudnn)[0] if numbers(cudnn) else 0
+        libcudnn = f"libcudnn{major}" + (f"-cuda-{numbers(short)[0]}" if major >= 9 else "")
+        packages = f"cuda-libraries-{short.replace('.', '-')} {libcudnn if major else ''}".rstrip()
+    if packages:
+        text = f"sudo apt-get install --no-install-recommends {packages}\n{path}"
         yield Way("apt", title, text, note=_REPOSITORY)
         return
-    file = runfile(short)
     note = f"the installer is in NVIDIA's archive, {ARCHIVE}"
     if cudnn:
         note += f"; cuDNN {cudnn} in {CUDNN_ARCHIVE}: unpack it in /usr/local/cuda-{short}"
-    text = f"sudo sh {file} --silent --toolkit --override\n{_path(short)}"
+    text = f"sudo sh {runfile(short)} --silent --toolkit --override\n{path}"
     yield Way("archive", title, text, note=note)
-
-
-def _path(cuda: str) -> str:
-    return f"export LD_LIBRARY_PATH=/usr/local/cuda-{cuda}/lib64"
-
-
-def _libcudnn(cuda: str, cudnn: str) -> list[str]:
-    if not numbers(cudnn):
-        return []
-    major = numbers(cudnn)[0]
-    return [f"libcudnn{major}-cuda-{numbers(cuda)[0]}" if major >= 9 else f"libcudnn{major}"]
 
 
 def _windows(choice: Choice) -> Iterator[Way]:
     cuda, cudnn, row = _system(choice)
-    if not cuda:
-        return
     if row and row.installer:
         folder = rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{row.cuda}"
         lines = [
@@ -318,7 +247,7 @@ def _windows(choice: Choice) -> Iterator[Way]:
         title = f"CUDA {row.cuda} and cuDNN {row.cudnn} on Windows"
         note = "both from NVIDIA's archives of older releases"
         yield Way("windows", title, "\n".join(lines), note=note)
-        return
-    lines = [f"CUDA {cuda}: its installer is in {ARCHIVE}"]
-    lines += [f"cuDNN {cudnn}: {CUDNN_ARCHIVE}; copy its bin into CUDA's"] if cudnn else []
-    yield Way("windows", f"CUDA {cuda} on Windows", "\n".join(lines))
+    elif cuda:
+        lines = [f"CUDA {cuda}: its installer is in {ARCHIVE}"]
+        lines += [f"cuDNN {cudnn}: {CUDNN_ARCHIVE}; copy its bin into CUDA's"] if cudnn else []
+        yield Way("windows", f"CUDA {cuda} on Windows", "\n".join(lines))

@@ -85,28 +85,15 @@ class Plan(msgspec.Struct, frozen=True):
     conflict: Conflict | None = None
 
 
+_NAMES = {"choices": "picks", "caps": "bounds", "system": "needs", "unsure": "doubts"}
+"""The fields of a proposal that a Choice calls otherwise."""
+
+
 def plan_of(choice: Choice, seen: tuple[Line, ...] = (), confirmed: str = "") -> Plan:
     """The contract's value of a choice; `seen` is what was looked at on this machine."""
-    demand = choice.demand
-    machine = _machine(demand, (*(seen or given(demand)), *assumed(demand, bool(seen))))
-    if choice.fits:
-        proposal = _proposal(choice, confirmed)
-        return Plan(SCHEMA, "proposal", demand.packages, machine, proposal)
-    near = choice.nearest
-    beside = tuple(Line("know", text, source) for text, source in choice.beside)
-    conflict = Conflict(
-        choice.why_not,
-        (*machine.lines, *beside),
-        choice.passed,
-        near.text if near else "",
-        _proposal(near.to) if near else None,
-    )
-    return Plan(SCHEMA, "conflict", demand.packages, machine, None, conflict)
-
-
-def _machine(demand: Demand, lines: tuple[Line, ...]) -> Machine:
-    musl = demand.glibc == "musl"
-    return Machine(
+    demand, near = choice.demand, choice.nearest
+    libc = "" if demand.glibc in ("", "musl") else "glibc "
+    machine = Machine(
         demand.system,
         demand.arch,
         demand.driver_version,
@@ -115,31 +102,27 @@ def _machine(demand: Demand, lines: tuple[Line, ...]) -> Machine:
         bool(demand.python) and demand.python_fixed,
         demand.keep,
         demand.installed,
-        lines,
-        "musl" if musl else f"glibc {demand.glibc}" if demand.glibc else "",
+        (*(seen or given(demand)), *assumed(demand, bool(seen))),
+        f"{libc}{demand.glibc}",
     )
+    if choice.fits:
+        proposal = _proposal(choice, confirmed)
+        return Plan(SCHEMA, "proposal", demand.packages, machine, proposal)
+    conflict = Conflict(
+        choice.why_not,
+        (*machine.lines, *(Line("know", text, source) for text, source in choice.beside)),
+        choice.passed,
+        near.text if near else "",
+        _proposal(near.to) if near else None,
+        choice.migration,
+    )
+    return Plan(SCHEMA, "conflict", demand.packages, machine, None, conflict)
 
 
 def _proposal(choice: Choice, confirmed: str = "") -> Proposal:
-    return Proposal(
-        choice.python,
-        choice.pythons,
-        choice.picks,
-        choice.libraries,
-        choice.others,
-        choice.bounds,
-        choice.needs,
-        choice.environment,
-        choice.passed,
-        known(choice),
-        choice.notes,
-        ways(choice),
-        choice.doubts,
-        choice.removes,
-        choice.unplanned,
-        choice.certain,
-        confirmed,
-    )
+    made: dict[str, Any] = {"lines": known(choice), "ways": ways(choice), "confirmed": confirmed}
+    same = (name for name in Proposal.__struct_fields__ if name not in made)
+    return Proposal(**{name: getattr(choice, _NAMES.get(name, name)) for name in same}, **made)
 
 
 def schema() -> dict[str, Any]:
@@ -164,12 +147,10 @@ def given(demand: Demand) -> tuple[Line, ...]:
 def assumed(demand: Demand, seen: bool) -> tuple[Line, ...]:
     """What nobody said, and what then is taken for granted."""
     where = "seen here" if seen else "named"
-    out = []
-    if not demand.driver_version:
-        out.append(f"a driver that is new enough (none is {where}; --driver)")
-    if not demand.gpus:
-        out.append(f"a GPU that it has code for (none is {where}; --gpu)")
-    return tuple(Line("assumed", text) for text in out)
+    driver = f"a driver that is new enough (none is {where}; --driver)"
+    gpu = f"a GPU that it has code for (none is {where}; --gpu)"
+    out = [] if demand.driver_version else [driver]
+    return tuple(Line("assumed", text) for text in (*out, *([] if demand.gpus else [gpu])))
 
 
 def known(choice: Choice) -> tuple[Line, ...]:
@@ -182,8 +163,7 @@ def known(choice: Choice) -> tuple[Line, ...]:
         need = f", which needs driver {pick.driver} or newer" if pick.driver else ""
         out.append(Line("know", f"{who} is built for CUDA {pick.cuda}{need}", pick.source))
         if pick.runs and not pick.doubt:
-            card = choice.demand.gpus[0]
-            text = f"{who} runs on {card} by {pick.runs}"
+            text = f"{who} runs on {choice.demand.gpus[0]} by {pick.runs}"
             out.append(Line("know", text, pick.code_source))
         out.append(Line("know", *tried.told(titled(planned_as(pick.package)), pick.version)))
     for bound in choice.bounds:
