@@ -9,6 +9,7 @@ from gpuwhy.choose.choice import Choice
 from gpuwhy.plan.commands import index_options, requirements
 
 SECONDS = 60
+_REFUSALS = ("No solution", "ResolutionImpossible", "No matching distribution", "conflicting")
 
 
 def pins(choice: Choice) -> list[str]:
@@ -20,20 +21,15 @@ def pins(choice: Choice) -> list[str]:
 
 def with_uv(choice: Choice) -> list[str]:
     """uv's command; it reads the pins from its standard input."""
-    return [
-        "uv",
-        "pip",
-        "compile",
-        "-",
-        "--quiet",
-        "--no-header",
-        "--no-annotate",
-        "--only-binary=:all:",
-        "--no-python-downloads",
-        f"--python-version={choice.python}",
-        f"--python-platform={_platform(choice)}",
-        *index_options(choice),
-    ]
+    demand = choice.demand
+    glibc = demand.glibc if demand.glibc not in ("", "musl") else "2.39"
+    platform = f"{demand.arch}-manylinux_{glibc.replace('.', '_')}"
+    if demand.system == "windows":
+        platform = "x86_64-pc-windows-msvc"
+    quiet = ["--quiet", "--no-header", "--no-annotate"]
+    wheels = ["--only-binary=:all:", "--no-python-downloads"]
+    target = [f"--python-version={choice.python}", f"--python-platform={platform}"]
+    return ["uv", "pip", "compile", "-", *quiet, *wheels, *target, *index_options(choice)]
 
 
 def with_pip(choice: Choice, python: str) -> list[str]:
@@ -53,14 +49,3 @@ def judged(tool: str, code: int, output: str, error: str) -> tuple[bool | None, 
     if "no usable wheels" not in why and any(word in why for word in _REFUSALS):
         return False, f"{tool} does not resolve these pins from wheels alone: {why}"
     return None, f"{tool} could not say: {why}"
-
-
-_REFUSALS = ("No solution", "ResolutionImpossible", "No matching distribution", "conflicting")
-
-
-def _platform(choice: Choice) -> str:
-    demand = choice.demand
-    if demand.system == "windows":
-        return "x86_64-pc-windows-msvc"
-    glibc = demand.glibc if demand.glibc not in ("", "musl") else "2.39"
-    return f"{demand.arch}-manylinux_{glibc.replace('.', '_')}"

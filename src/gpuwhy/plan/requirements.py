@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-import msgspec
+from msgspec.structs import replace
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
@@ -46,10 +46,7 @@ class RequirementError(ValueError):
 def from_words(words: Iterable[str]) -> list[Wanted]:
     """The requirements of a command line, where ==1.15 means any 1.15."""
     read = [_requirement(word.strip(), "", False) for word in words if word.strip()]
-    return [
-        msgspec.structs.replace(one, specifier=_SERIES.sub(r"\g<0>.*", one.specifier))
-        for one in read
-    ]
+    return [replace(one, specifier=_SERIES.sub(r"\g<0>.*", one.specifier)) for one in read]
 
 
 def from_file(path: str, opener: Opener, constraint: bool = False) -> list[Wanted]:
@@ -71,13 +68,21 @@ def _file(
         raise RequirementError(f"{asked}: cannot read {path}: {error.strerror or error}") from error
     for number, line in _lines(text):
         where = f"{path}:{number}"
-        include = re.match(r"(-r|--requirement|-c|--constraint)[\s=]*(\S.*)$", line)
-        if include:
-            beside = posixpath.join(posixpath.dirname(path), include[2].strip("'\""))
-            limits = constraint or include[1] in ("-c", "--constraint")
+        option = re.match(r"(-e|--editable|-r|--requirement|-c|--constraint)[\s=]*(\S.*)$", line)
+        own_index = _OWN_INDEX.search(line)
+        if option and option[1] in ("-e", "--editable"):
+            yield replace(_reference(option[2], where), text=f"-e {option[2]}")
+        elif option:
+            beside = posixpath.join(posixpath.dirname(path), option[2].strip("'\""))
+            limits = constraint or option[1] in ("-c", "--constraint")
             yield from _file(posixpath.normpath(beside), opener, limits, opened, where)
-        else:
-            yield from _line(line, where, constraint)
+        elif not line.startswith("-"):
+            yield _requirement(_HASH.sub("", " " + line).strip(), where, constraint)
+        elif not _OPTIONS.match(line):
+            said = f"{line.split()[0]!r} is not an option that requirements files have"
+            raise RequirementError(f"{where}: {said}")
+        elif own_index:
+            yield Wanted("torch", where=where, constraint=True, build=own_index[1])
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -94,21 +99,6 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield start, whole
     if held.strip():
         yield start, held.strip()
-
-
-def _line(line: str, where: str, constraint: bool) -> Iterator[Wanted]:
-    editable = re.match(r"(-e|--editable)[\s=]*(\S.*)$", line)
-    if editable:
-        yield msgspec.structs.replace(_reference(editable[2], where), text=f"-e {editable[2]}")
-    elif _OPTIONS.match(line):
-        named = _OWN_INDEX.search(line)
-        if named:
-            yield Wanted("torch", where=where, constraint=True, build=named[1])
-    elif line.startswith("-"):
-        said = f"{line.split()[0]!r} is not an option that requirements files have"
-        raise RequirementError(f"{where}: {said}")
-    else:
-        yield _requirement(_HASH.sub("", " " + line).strip(), where, constraint)
 
 
 def _requirement(text: str, where: str, constraint: bool) -> Wanted:
@@ -164,40 +154,33 @@ def _check_name(name: str, at: str, written: str) -> None:
 def check(demand: Demand) -> None:
     """Raise for a demand that no machine can meet: no package that is known, or no such release."""
     wanted = [one for one in demand.packages if not one.constraint]
-    if not any(is_planned(one.name) and not one.url for one in wanted):
-        raise RequirementError(_nothing_known(wanted))
     known = [one for one in wanted if is_planned(one.name) and not one.url]
+    bare = next((one.name for one in wanted if one.name in NAMES.no_backend), "")
+    if not known and bare:
+        need = "name the one it runs on too, tensorflow, torch or jax"
+        raise RequirementError(f"{bare} brings no framework: {need}")
+    if not known:
+        names = [one.name or one.url for one in wanted] or ["nothing"]
+        more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+        none = "no package that uses a GPU is among them (gpuwhy releases lists those it knows)"
+        raise RequirementError(f"{', '.join(names[:8])}{more}: {none}")
     if not any(applies(one, demand, python) for one in known for python in demand.pythons):
         marker = known[0].marker.replace(chr(34), chr(39))
         only = f"is asked for only where {marker}, which does not hold on this machine"
         raise RequirementError(f"{known[0].name} {only}: nothing that uses a GPU is left")
     limits: dict[str, list[Wanted]] = {}
     for one in demand.packages:
-        if one.specifier and is_planned(one.name) and not one.marker:
+        guest = is_guest(one.name) and one.name not in projects()  # its previews were not read
+        if one.specifier and is_planned(one.name) and not one.marker and not guest:
             limits.setdefault(planned_as(one.name), []).append(one)
     for root, ones in limits.items():
-        versions = known_versions(root)
-        spec = ",".join(one.specifier for one in ones)
-        guest = is_guest(root) and root not in projects()  # previews of it were not read
-        if guest or not versions or any(allows(spec, version) for version in versions):
-            continue
-        beside = notes().beside_the_index.get(root)
-        more = f" on the package index. {beside[0]}" if beside else _near(spec, versions)
-        at = f"{ones[-1].where}: " if ones[-1].where else ""
-        said = " and ".join(f"{one.name}{one.specifier}" for one in ones)
-        raise RequirementError(f"{at}no release meets {said}{more}")
-
-
-def _nothing_known(wanted: list[Wanted]) -> str:
-    bare = next((one.name for one in wanted if one.name in NAMES.no_backend), "")
-    if bare:
-        return f"{bare} brings no framework: name the one it runs on too, tensorflow, torch or jax"
-    names = [one.name or one.url for one in wanted] or ["nothing"]
-    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return (
-        f"{', '.join(names[:8])}{more}: no package that uses a GPU is among them "
-        "(gpuwhy releases lists those it knows)"
-    )
+        versions, spec = known_versions(root), ",".join(one.specifier for one in ones)
+        if versions and not any(allows(spec, version) for version in versions):
+            beside = notes().beside_the_index.get(root)
+            more = f" on the package index. {beside[0]}" if beside else _near(spec, versions)
+            at = f"{ones[-1].where}: " if ones[-1].where else ""
+            said = " and ".join(f"{one.name}{one.specifier}" for one in ones)
+            raise RequirementError(f"{at}no release meets {said}{more}")
 
 
 def _near(spec: str, versions: tuple[str, ...]) -> str:
