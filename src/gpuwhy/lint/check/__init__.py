@@ -26,6 +26,7 @@ CHECKS: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
     names.broken,
     rows.check,
     pairs.check,
+    pairs.floors,
     pairs.no_solution,
     limits.check,
     files.flavours,

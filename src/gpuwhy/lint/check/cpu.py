@@ -16,7 +16,7 @@ from gpuwhy.lint.mistakes import Mistake, Place
 from gpuwhy.lint.rules import names, told
 from gpuwhy.lint.scope import TENSORFLOW, Scope, is_gpu_build, newest_said
 from gpuwhy.lint.sheet import Pin, Word
-from gpuwhy.lint.versions import Release, allowed, major
+from gpuwhy.lint.versions import allowed, major
 
 _CPU = {"tensorflow": "tensorflow", "onnxruntime": "onnxruntime-gpu", "paddle": "paddlepaddle-gpu"}
 _USERS = frozenset(names("cpu.users"))
@@ -25,39 +25,39 @@ _USERS = frozenset(names("cpu.users"))
 
 def cpu_wheel(scope: Scope) -> Iterator[Mistake]:
     """A build without CUDA, and nothing else that could be the one for the GPU."""
-    if scope.environment.runs and not scope.named_otherwise:
-        yield from _of_channels(scope)
-        for pin in scope.pins if scope.meant else ():
-            yield from _without(scope, pin)
-
-
-def _without(scope: Scope, pin: Pin) -> Iterator[Mistake]:
-    found = flavour(pin.name)
-    if pin.name == "torch" and pin.variant == "cpu":
-        what = f"torch {pin.public or 'of this line'} comes from PyTorch's cpu builds, without CUDA"
-        fix = f"write torch{'==' + pin.public if pin.public else ''} without the cpu index or +cpu"
-    elif pin.origin == "pip" and found and not found.cuda and found.module in _CPU:
-        what, fix = f"{pin.name} is built without CUDA", f"write {_instead(pin, found.module)}"
-    else:
+    if not scope.environment.runs or scope.named_otherwise:
         return
-    named = "-cpu" in pin.name or pin.local == "cpu" or pin.name == "paddlepaddle"
-    if re.search("directml|openvino", pin.name) or (not scope.gpu_meant and not named):
-        return
-    if scope.base.framework not in ("", pin.name) or scope.base.family in ("ngc", "framework"):
-        return
-    if pin.name != "paddlepaddle" and scope.gpu_framework(pin.name):
-        return
-    helper = pin.name.startswith(("onnxruntime", "ort-"))
-    if not helper or not _USERS & scope.names.keys():
+    yield from _of_channels(scope)
+    for pin in scope.pins if scope.meant else ():
+        found, known = flavour(pin.name), ()
+        if pin.name == "torch" and pin.variant == "cpu":
+            which, exact = pin.public or "of this line", f"=={pin.public}" if pin.public else ""
+            what = f"torch {which} comes from PyTorch's cpu builds, without CUDA"
+            fix = f"write torch{exact} without the cpu index or +cpu"
+        elif pin.origin == "pip" and found and not found.cuda and found.module in _CPU:
+            what, name = f"{pin.name} is built without CUDA", _CPU[found.module]
+            known = allowed(name, f"=={pin.version}") if pin.version else ()
+            wanted = gpu_requirement(found.module, name, pin.version, None) if known else ""
+            fix = f"write {wanted or name + pin.specifier}"
+        else:
+            continue
+        helper = pin.name.startswith(("onnxruntime", "ort-"))
+        if _is_on_purpose(scope, pin) or (helper and _USERS & scope.names.keys()):
+            continue
         severity = "warning" if helper else ""
         yield told("cpu-wheel", pin, fix=fix, severity=severity, what=what, meant=scope.meant)
 
 
-def _instead(pin: Pin, module: str) -> str:
-    name = _CPU[module]
-    known = pin.version and allowed(name, f"=={pin.version}")
-    wanted = gpu_requirement(module, name, pin.version, None) if known else ""
-    return wanted or name + pin.specifier
+def _is_on_purpose(scope: Scope, pin: Pin) -> bool:
+    """Whether a build without CUDA is no mistake: too little speaks for a GPU, or others use it."""
+    named = "-cpu" in pin.name or pin.local == "cpu" or pin.name == "paddlepaddle"
+    return (
+        bool(re.search("directml|openvino", pin.name))
+        or (not scope.gpu_meant and not named)
+        or scope.base.framework not in ("", pin.name)
+        or scope.base.family in ("ngc", "framework")
+        or (pin.name != "paddlepaddle" and bool(scope.gpu_framework(pin.name)))
+    )
 
 
 def _of_channels(scope: Scope) -> Iterator[Mistake]:
@@ -74,28 +74,19 @@ def _of_channels(scope: Scope) -> Iterator[Mistake]:
     if toolkit and version and not chosen and "pytorch" in (first, pin.channel):
         if at_least(version, "1.13"):
             yield told("cpu-wheel.chosen", toolkit, version=version)
-    elif toolkit and first == "conda-forge" and not old and not re.match("=|.*<", pin.specifier):
-        yield told("cpu-wheel.forge", pin)
     elif late and "pytorch" in channels and not {"nvidia", "conda-forge"} & {*channels}:
         severity = "" if scope.gpu_meant or scope.named_gpu else "warning"
         yield told("cpu-wheel.channel", pin, severity=severity, what=f"pytorch {version}".strip())
-    elif not chosen or scope.kind != "conda" or pin.channel or "pytorch" not in channels:
-        return
-    elif channels[0] == "conda-forge":
-        yield told("cpu-wheel.order", chosen)
 
 
 def conda_pip_mix(scope: Scope) -> Iterator[Mistake]:
     """conda's CUDA beside pip's builds: unused by torch, of another major for TensorFlow."""
     toolkit = scope.by_conda("cudatoolkit", "cuda-toolkit", "pytorch-cuda", "cuda-version")
-    if not toolkit:
-        return
     users = (*TENSORFLOW, "onnxruntime-gpu")
     opening = any(pin.name in users for pin in scope.pins)
     compiles = any("nvcc" in name for name in scope.names)
-    unused = toolkit.name in ("cudatoolkit", "pytorch-cuda") and not compiles
-    for pin in scope.pins:
-        if not pin.by_name or pin.variant or pin.name not in ("torch", *users):
+    for pin in scope.pins if toolkit else ():
+        if not toolkit or not pin.by_name or pin.variant or pin.name not in ("torch", *users):
             continue
         held = scope.by_conda("pytorch" if pin.name == "torch" else pin.name)
         row = scope.taken(pin) if not held or not keeps_conda(held, pin) else None
@@ -103,6 +94,7 @@ def conda_pip_mix(scope: Scope) -> Iterator[Mistake]:
             continue
         values = {"version": row.version, "cuda": row.cuda, "toolkit": toolkit.said}
         if pin.name == "torch" or "and-cuda" in pin.extras:
+            unused = toolkit.name in ("cudatoolkit", "pytorch-cuda") and not compiles
             if unused and not (opening and pin.name == "torch"):
                 yield told("conda-pip-mix.unused", pin, values=values, tool=toolkit.name)
             continue
@@ -127,12 +119,22 @@ def machine(scope: Scope) -> Iterator[Mistake]:
         if label and pin.name in ("torch", "torchvision", "torchaudio"):
             said, cuda = f"{pin.name} +{pin.variant}", f"{label[1]}.{label[2]}"
             yield from _driver(target, cuda, f"{said} is built for", pin.place)
-        row = _row(scope, target, pin)
-        if row and row.platform == target.platform:
-            if isinstance(row.cuda, str):
-                said = f"{newest_said(pin, row)} is built for"
-                yield from _driver(target, row.cuda, said, pin.place)
-            yield from _lacking(target, pin, row)
+        extra = next((one for one in pin.extras if one.startswith("cuda")), "")
+        plugin = f"jax-{extra[:6]}-plugin" if pin.name in ("jax", "jaxlib") else ""
+        judged = scope.from_index(pin) and is_gpu_build(pin) and (extra or not plugin)
+        row = scope.taken(pin, plugin, target.platform) if judged else None
+        if row is None or row.platform != target.platform:
+            continue
+        if isinstance(row.cuda, str):
+            said = f"{newest_said(pin, row)} is built for"
+            yield from _driver(target, row.cuda, said, pin.place)
+        known = isinstance(row.sass, tuple) and isinstance(row.ptx, tuple) and row.sass
+        for gpu in target.gpus if known else ():
+            if archs.runs_on(row.sass, row.ptx, gpu.capability) == "no":
+                ptx = f" and PTX for {', '.join(row.ptx)}" if row.ptx else ""
+                values = {"said": newest_said(pin, row), "code": ", ".join(row.sass) + ptx}
+                values |= {"gpu": gpu.name, "capability": gpu.capability, "name": row.name}
+                yield told("gpu-no-code", pin, evidence_of(row, "sass"), values=values)
     if stage.image:
         yield from image_driver(target, stage.image)
 
@@ -144,41 +146,16 @@ def image_driver(target: Demand, written: Word) -> Iterator[Mistake]:
         yield from _driver(target, cuda, f"image {written.text} holds", written.place)
 
 
-def _row(scope: Scope, target: Demand, pin: Pin) -> Release | None:
-    if not scope.from_index(pin) or not is_gpu_build(pin):
-        return None
-    extra = next((one for one in pin.extras if one.startswith("cuda")), "")
-    if pin.name not in ("jax", "jaxlib"):
-        return scope.taken(pin, platform=target.platform)
-    return scope.taken(pin, f"jax-{extra[:6]}-plugin", target.platform) if extra else None
-
-
 def _driver(target: Demand, cuda: str, said: str, place: Place) -> Iterator[Mistake]:
-    system = "windows" if target.system == "windows" else "linux"
-    known = drivers.floor(cuda, system) if target.driver_version else None
+    system, driver = "windows" if target.system == "windows" else "linux", target.driver_version
+    known = drivers.floor(cuda, system) if driver else None
     if known is None:
         return
-    enough = numbers(target.driver_version)[:1] >= numbers(known.driver)[:1]
-    if "." in target.driver_version:
-        enough = at_least(target.driver_version, known.driver)
+    enough = numbers(driver)[:1] >= numbers(known.driver)[:1]
+    if "." in driver:
+        enough = at_least(driver, known.driver)
     if not enough:
-        most = drivers.cuda_of_driver(target.driver_version)
-        values = {
-            "said": f"{said} CUDA {cuda}",
-            "needs": known.driver,
-            "driver": target.driver_version,
-        }
+        most = drivers.cuda_of_driver(driver)
+        values = {"said": f"{said} CUDA {cuda}", "needs": known.driver, "driver": driver}
         values["most"] = f", or use a build for CUDA {most} or older" if most else ""
         yield told("driver-too-old", place, known.source, values=values)
-
-
-def _lacking(target: Demand, pin: Pin, row: Release) -> Iterator[Mistake]:
-    """A release without code for a GPU."""
-    if not isinstance(row.sass, tuple) or not isinstance(row.ptx, tuple) or not row.sass:
-        return
-    for gpu in target.gpus:
-        if archs.runs_on(row.sass, row.ptx, gpu.capability) == "no":
-            code = ", ".join(row.sass) + (f" and PTX for {', '.join(row.ptx)}" if row.ptx else "")
-            values = {"said": newest_said(pin, row), "code": code, "gpu": gpu.name}
-            values |= {"capability": gpu.capability, "name": row.name}
-            yield told("gpu-no-code", pin, evidence_of(row, "sass"), values=values)

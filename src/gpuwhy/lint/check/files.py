@@ -10,13 +10,7 @@ from typing import NamedTuple
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import packages
-from gpuwhy.knowledge.packages import (
-    ONNX_BROUGHT,
-    Flavour,
-    brings_onnxruntime,
-    flavour,
-    library_wheel,
-)
+from gpuwhy.knowledge.packages import Flavour, brings_onnxruntime, flavour, library_wheel
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.pairs import MANY
 from gpuwhy.lint.mistakes import Mistake
@@ -46,18 +40,30 @@ _CONDA_NAMES: dict[str, str] = table("files.conda_names")
 def flavours(scope: Scope) -> Iterator[Mistake]:
     """Two flavours of one module, such as onnxruntime and onnxruntime-gpu."""
     several: dict[str, list[Pin]] = {}
-    for pin in scope.environment.pins:
-        found = _flavour(pin)
-        if found and pin.origin == "pip" and not pin.limits and not _only_fails(pin):
+    for pin in scope.pins:
+        found, known = _flavour(pin), releases_of(pin)
+        fails = bool(known) and all(row.platform == "source" for row in known)
+        if pin.name == "tensorflow-gpu":  # its last release only fails, and installs nothing
+            fails = known[-1].platform == "source" if known else bool(pin.version)
+        if found and pin.origin == "pip" and not fails:
             several.setdefault(found.module, []).append(pin)
     for module, pins in several.items():
         both = ((a, b) for a, b in combinations(pins, 2) if a.name != b.name and together(a, b))
         one, other = next(both, (None, None))
-        if one and other and not _is_between(scope, one, other):
-            able = [pin.name for pin in (one, other) if _has_cuda(pin)]
-            which = f" ({able[0]} is the one with CUDA)" if len(able) == 1 else ""
-            values = {"other": other.name, "said": one.said, "module": module, "which": which}
-            yield told("same-files.flavours", other, values=values)
+        if not one or not other:
+            continue
+        first, last = sorted((one, other), key=lambda pin: pin.step)
+        between = scope.environment.commands[first.step : last.step]
+        if any({"uninstall", first.name} <= set(command.words) for command in between):
+            continue
+        able = []
+        for pin in (one, other):
+            own = _flavour(pin)
+            old = pin.name == "tensorflow" and pin.version and not at_least(pin.version, "1.15")
+            able += [pin.name] if own and own.cuda and not old else []
+        which = f" ({able[0]} is the one with CUDA)" if len(able) == 1 else ""
+        values = {"other": other.name, "said": one.said, "module": module, "which": which}
+        yield told("same-files.flavours", other, values=values)
 
 
 def _flavour(pin: Pin) -> Flavour | None:
@@ -65,27 +71,6 @@ def _flavour(pin: Pin) -> Flavour | None:
         if pin.name in plain or pin.name.startswith(f"{module}-gpu"):
             return Flavour(module, pin.name not in plain)
     return flavour(pin.name)
-
-
-def _has_cuda(pin: Pin) -> bool:
-    own = _flavour(pin)
-    old = pin.name == "tensorflow" and bool(pin.version) and not at_least(pin.version, "1.15")
-    return bool(own and own.cuda) and not old
-
-
-def _only_fails(pin: Pin) -> bool:
-    """Whether nothing of it is installed: no wheel of any release that pip may take."""
-    found = releases_of(pin)
-    if pin.name == "tensorflow-gpu":
-        return found[-1].platform == "source" if found else bool(pin.version)
-    return bool(found) and all(row.platform == "source" for row in found)
-
-
-def _is_between(scope: Scope, one: Pin, other: Pin) -> bool:
-    """Whether the first of two is taken away before the second is installed."""
-    first, last = sorted((one, other), key=lambda pin: pin.step)
-    between = scope.environment.commands[first.step : last.step]
-    return any({"uninstall", first.name} <= set(command.words) for command in between)
 
 
 def conda_and_pip(scope: Scope) -> Iterator[Mistake]:
@@ -113,33 +98,31 @@ def brought(scope: Scope) -> Iterator[Mistake]:
             continue
         late = gpu.step <= pin.step  # put over it by a later command, the one for GPUs wins
         if late and brings_onnxruntime(pin.name, pin.version, pin.extras):
-            yield told("same-files.brought", pin, ONNX_BROUGHT, line=gpu.place.line)
+            yield told("same-files.brought", pin, packages.ONNX_BROUGHT, line=gpu.place.line)
             return
 
 
 def two_majors(scope: Scope) -> Iterator[Mistake]:
     """One library of NVIDIA's for two CUDA majors: by wheels that are named, or brought."""
-    found = [(pin, _demands(scope, pin)) for pin in scope.pins]
-    bringing = [(pin, _brings(pin, rows[-1])) for pin, rows in found if rows]
+    bringing = []
+    for pin in scope.pins:
+        rows = _demands(scope, pin)
+        wishes = rows[-1].requires.items() if rows else ()
+        bringing += [(pin, [Pin(name, pin.place, wish) for name, wish in wishes])] if rows else []
     bringing += [(p, [p]) for p in scope.pins if library_wheel(p.name) and p.installed]
     said: set[str] = set()  # of each framework the first is enough
     for (one, wheels), (other, others) in combinations(bringing, 2):
         pairs = product(wheels, others) if together(one, other) and one.name not in said else ()
-        met = next(((a, b, file) for a, b in pairs if (file := _shared(a, b))), None)
-        if met:
-            said.add(one.name)
-            level = "" if met[0] is one else "warning"
-            first, second = _of_wheel(one, met[0]), _of_wheel(other, met[1])
-            values = {"first": first, "second": second, "file": met[2]}
-            yield told("same-files", other, severity=level, values=values)
-
-
-def _brings(pin: Pin, row: Release) -> list[Pin]:
-    return [Pin(name, pin.place, wish) for name, wish in row.requires.items()]
-
-
-def _of_wheel(pin: Pin, wheel: Pin) -> str:
-    return pin.said if pin is wheel else f"{wheel.name} of {pin.said}"
+        for a, b in pairs:
+            file = _shared(a, b)
+            if file:
+                said.add(one.name)
+                first = one.said if a is one else f"{a.name} of {one.said}"
+                second = other.said if b is other else f"{b.name} of {other.said}"
+                values = {"first": first, "second": second, "file": file}
+                level = "" if a is one else "warning"
+                yield told("same-files", other, severity=level, values=values)
+                break
 
 
 def _shared(one: Pin, other: Pin) -> str:
@@ -147,13 +130,11 @@ def _shared(one: Pin, other: Pin) -> str:
     a, b = library_wheel(one.name), library_wheel(other.name)
     if not a or not b or a[0] != b[0] or a[1] == b[1]:
         return ""
-    both = set(_ships(one)) & set(_ships(other))
-    return min((file for file in both if _SONAME.search(file)), default="")
-
-
-def _ships(pin: Pin) -> tuple[str, ...]:
-    row = next((r for r in reversed(releases_of(pin)) if r.platform == LINUX), None)
-    return row.ships if row and isinstance(row.ships, tuple) else ()
+    ships = []
+    for pin in (one, other):
+        row = next((r for r in reversed(releases_of(pin)) if r.platform == LINUX), None)
+        ships.append(set(row.ships) if row and isinstance(row.ships, tuple) else set())
+    return min((file for file in ships[0] & ships[1] if _SONAME.search(file)), default="")
 
 
 def _demands(scope: Scope, pin: Pin) -> list[Release]:
@@ -171,11 +152,6 @@ def _demands(scope: Scope, pin: Pin) -> list[Release]:
     return linux if len(linux) <= MANY else []
 
 
-def _said(pin: Pin, row: Release) -> str:
-    extras = f"[{','.join(pin.extras)}]" if pin.extras else ""
-    return f"{pin.name}{extras} {row.version}"
-
-
 def nvidia_pin(scope: Scope) -> Iterator[Mistake]:
     """A pin of one of NVIDIA's wheels against what every allowed release demands of it."""
     wheels = [pin for pin in scope.pins if library_wheel(pin.name) and pin.specifier]
@@ -184,7 +160,9 @@ def nvidia_pin(scope: Scope) -> Iterator[Mistake]:
         for wheel in wheels if found else ():
             wishes = [row.requires.get(wheel.name, "") for row in found]
             if together(pin, wheel) and not any(_meet(wheel, wish) for wish in wishes):
-                source, said = evidence_of(found[-1], "requires"), _said(pin, found[-1])
+                extras = f"[{','.join(pin.extras)}]" if pin.extras else ""
+                said = f"{pin.name}{extras} {found[-1].version}"
+                source = evidence_of(found[-1], "requires")
                 yield told("nvidia-pin", wheel, source, wish=wishes[-1], said=said)
 
 
@@ -206,26 +184,32 @@ class Majors(NamedTuple):
 
 def borrowed(scope: Scope) -> Iterator[Mistake]:
     """CTranslate2 and ONNX Runtime against the torch, the wheels or the image that lend CUDA."""
-    if not scope.environment.runs or scope.base.family in ("ngc", "framework", "tensorflow", "aws"):
-        return
     torch = scope.by_pip("torch")
-    if torch is not None and not is_pinned(torch) and scope.over_unknown:
+    open_ = torch is not None and not is_pinned(torch)
+    full = scope.base.family in ("ngc", "framework", "tensorflow", "aws")
+    if not scope.environment.runs or full or (open_ and scope.over_unknown):
         return
     for pin in scope.pins:
         opens = _opens(scope, pin) if pin.installed else None
         lent = _lent(scope, pin, torch) if opens else None
         if not opens or not lent or not _counts(scope, pin, torch):
             continue
-        wrong = ""
-        if lent.cuda and opens.cuda != lent.cuda:
+        wrong, cuda = "", lent.cuda
+        if cuda and opens.cuda != cuda:
             wrong = f"CUDA {opens.cuda} and cuDNN {opens.cudnn}"
         elif lent.cudnn and opens.cudnn and opens.cudnn != lent.cudnn:
             wrong = f"cuDNN {opens.cudnn}"
         if wrong:
-            exact = pin.version and (torch is None or is_pinned(torch))
+            fix = "add nvidia-cublas-cu12 and nvidia-cudnn-cu12"
+            if pin.name == "onnxruntime-gpu":
+                fix = f"take an onnxruntime-gpu for CUDA {cuda}, or a torch for its CUDA"
+            elif cuda == 11:
+                fix = 'add "ctranslate2<4"'
+            elif cuda == 12:
+                fix = 'add "ctranslate2<4.5" for cuDNN 8, or take torch 2.4 or newer for cuDNN 9'
+            level = "" if pin.version and not open_ else "warning"
             said = f"{pin.name} {pin.version or '(the newest)'}"
             values = {"said": said, "wrong": wrong, "lent": lent.said}
-            fix, level = _fix(pin, lent.cuda), "" if exact else "warning"
             yield told("borrowed-cuda", pin, opens.source, fix=fix, severity=level, values=values)
             return
 
@@ -266,27 +250,14 @@ def _lent(scope: Scope, pin: Pin, torch: Pin | None) -> Majors | None:
         if torch is None and pin.name == "onnxruntime-gpu":
             return None  # base-image compares them
         return Majors(major(base.cuda), 0, f"image {base.name} holds CUDA {base.cuda}")
-    return _of_torch(scope, torch) if torch and together(pin, torch) else None
-
-
-def _of_torch(scope: Scope, torch: Pin) -> Majors | None:
+    if torch is None or not together(pin, torch) or base.family == "pytorch":
+        return None
     label = re.fullmatch(r"cu(\d+)(\d)", torch.variant)
     named = allowed("torch", f"=={torch.public}") if torch.reference and torch.version else ()
     row = scope.taken(torch) or next(iter(named[-1:]), None)
-    if row is None or (torch.variant and not label) or scope.base.family == "pytorch":
+    if row is None or (torch.variant and not label) or scope.environment.other_index:
         return None
     cuda, cudnn = int(label[1]) if label else major(row.cuda), major(row.cudnn)
-    if scope.environment.other_index or not cuda:
-        return None
     both = f"CUDA {cuda}" + (f" and cuDNN {cudnn}" if cudnn else "")
-    return Majors(cuda, cudnn, f"{newest_said(torch, row)} beside it brings {both}")
-
-
-def _fix(pin: Pin, cuda: int) -> str:
-    if pin.name == "onnxruntime-gpu":
-        return f"take an onnxruntime-gpu for CUDA {cuda}, or a torch for its CUDA"
-    if cuda == 11:
-        return 'add "ctranslate2<4"'
-    if cuda == 12:
-        return 'add "ctranslate2<4.5" for cuDNN 8, or take torch 2.4 or newer for cuDNN 9'
-    return "add nvidia-cublas-cu12 and nvidia-cudnn-cu12"
+    said = f"{newest_said(torch, row)} beside it brings {both}"
+    return Majors(cuda, cudnn, said) if cuda else None
