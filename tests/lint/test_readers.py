@@ -108,7 +108,7 @@ def test_compose():
     a, b, c, d = compose.read("compose.yaml", text).workloads
     assert a.request is not None
     assert (a.request.line, a.variables["B"].text) == (9, "1")
-    assert (b.built, c.only_runtime, d.partial) == ("./b/Dockerfile", True, True)
+    assert (b.built, bool(c.request), d.partial) == ("./b/Dockerfile", True, True)
     assert b.request is not None
 
 

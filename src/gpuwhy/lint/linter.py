@@ -106,7 +106,6 @@ def _built(sheets: Mapping[str, Sheet], read: Read) -> Iterator[Sheet]:
                 asks = f"{work.name} of {posixpath.basename(compose.path)} asks for a GPU"
                 environment.gpu = asks if work.request else ""
                 work.built_on = environment.image.text
-                work.built_sets = (*work.built_sets, *environment.variables)
         yield made
 
 

@@ -176,12 +176,10 @@ class Workload(msgspec.Struct):
     arguments: dict[str, str] = {}  # of that build
     target: str = ""
     built_on: str = ""  # the image that this stage starts from
-    built_sets: tuple[str, ...] = ()  # the variables that this stage sets
     variables: dict[str, Word] = {}
     request: Place | None = None  # where GPUs are asked for
     partial: bool = False  # completed elsewhere: what is missing is not missed
     exempt: bool = False  # sees the devices another way
-    only_runtime: bool = False  # `runtime: nvidia` is all that asks for a GPU
     command: str = ""
 
     @property

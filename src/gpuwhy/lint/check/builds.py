@@ -36,9 +36,8 @@ def torch_at_build(scope: Scope) -> Iterator[Mistake]:
             continue
         if pin.version and is_missing(pin.name, pin.version):
             continue  # no-such-release tells that: it cannot be installed at all
-        torch = next(
-            (p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin)), None
-        )
+        torches = (p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin))
+        torch = next(torches, None)
         why = _why(scope, pin, torch) if torch else ""
         if why:
             case = "torch-at-build" + (".pyg" if pin.name.startswith("torch-") else "")
@@ -55,9 +54,14 @@ def _is_told(scope: Scope) -> bool:
 
 
 def _why(scope: Scope, pin: Pin, torch: Pin) -> str:
+    """Why the build sees no torch; "" where it does, or where nobody can tell."""
     words, pythons = scope.environment.words_of(pin.step), scope.environment.pythons
+
+    def all_since(version: str) -> bool:
+        return bool(pythons) and all(at_least(python, version) for python in pythons)
+
     if torch.origin == "conda":
-        new = scope.kind == "conda" and pythons and all(at_least(one, "3.10") for one in pythons)
+        new = scope.kind == "conda" and all_since("3.10")
         pinned = "pip" in scope.names and scope.names["pip"].specifier
         alone = "pip builds it apart from conda's torch, and sees none"
         return alone if new and not pinned else ""
@@ -68,11 +72,8 @@ def _why(scope: Scope, pin: Pin, torch: Pin) -> str:
     if not words or "--no-build-isolation" in words or scope.kind == "cog":
         return ""
     before = scope.environment.commands[: pin.step - 1]
-    isolated = (
-        words[0] == "uv"
-        or any(_NEW_PIP.search(command.text) for command in before)
-        or (bool(pythons) and all(at_least(python, "3.12") for python in pythons))
-    )
+    upgraded = any(_NEW_PIP.search(command.text) for command in before)
+    isolated = words[0] == "uv" or upgraded or all_since("3.12")
     return "a build of its own sees no torch without --no-build-isolation" if isolated else ""
 
 
@@ -81,12 +82,12 @@ def python_no_wheel(scope: Scope) -> Iterator[Mistake]:
     used, said = scope.environment.pythons, scope.environment.python_from
     if not used and scope.kind in ("requirements", "conda") and not scope.environment.in_image:
         used, said = scope.repository.pythons, "another file of the repository names it"
-    for pin in scope.environment.pins:
-        if pin.reference or pin.limits or pin.arms:
-            yield from _named(scope, pin)
-            continue
+    for pin in scope.pins:
         here = tuple(one for one in used if one in PYTHONS and holds(pin.marker, one))
         name = _JUDGED.get(pin.name, "")
+        if pin.reference or pin.arms:
+            yield from _named(scope, pin)
+            continue
         own = pin.by_name and not scope.environment.other_index and here
         if not name or not own or (pin.variant and not pin.version):
             continue
@@ -103,7 +104,7 @@ def python_no_wheel(scope: Scope) -> Iterator[Mistake]:
 def _named(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     """A wheel that is named by its file, for another Python."""
     found = re.fullmatch(r"cp([23])(\d+)", pin.tag)
-    if not found or pin.marker or pin.limits or pin.arms or scope.kind == "pyproject":
+    if not found or pin.marker or pin.arms or scope.kind == "pyproject":
         return
     used, tagged = scope.environment.pythons, f"{found[1]}.{found[2]}"
     by_three = any(_OF_THREE.match(one.text) for one in scope.environment.commands)

@@ -51,21 +51,28 @@ def base_image(scope: Scope) -> Iterator[Mistake]:
         if base.family == "ngc" and pin.name != "onnxruntime-gpu":
             continue
         row = needs_system(scope, pin)
-        unfit = _unfit(scope, str(row.cuda), row) if row and isinstance(row.cuda, str) else ""
-        if row and unfit and image:
-            exact = is_pinned(pin) or pin.name == "tensorflow-gpu"
-            place = pin.place if "is built for CUDA" in unfit else image.place
-            what, fix = f"{pin.name} {row.version}", _fitting_image(pin, row)
-            level, source = "" if exact else "warning", evidence_of(row, "cuda")
-            yield told("base-image", place, source, fix=fix, severity=level, what=what, unfit=unfit)
-            return
-        cuda = "" if row or scope.has_wheels("nvidia-") or "torch" in scope.names else _named(pin)
-        unfit = _unfit(scope, cuda, None) if cuda and base.family == "cuda" else ""
-        if unfit:
+        cuda = str(row.cuda) if row and isinstance(row.cuda, str) else ""
+        if not row and not scope.has_wheels("nvidia-") and "torch" not in scope.names:
+            cuda = _named(pin) if base.family == "cuda" else ""
+        unfit = _unfit(scope, cuda, row) if cuda else ""
+        if not unfit or not image:
+            continue
+        if not row:
             fix = f"start from an nvidia/cuda runtime image of CUDA {cuda}"
-            yield told(
-                "base-image", pin, images.source("tags"), fix=fix, what=pin.name, unfit=unfit
-            )
+            source = images.source("tags")
+            yield told("base-image", pin, source, fix=fix, what=pin.name, unfit=unfit)
+            continue
+        cudnn = major(row.cudnn)
+        wanted = f"cudnn{'' if cudnn >= 9 else cudnn}-" if cudnn else ""
+        fix = f"start from an nvidia/cuda image with CUDA {cuda} whose tag has {wanted}runtime"
+        framework = "onnxruntime" if pin.name == "onnxruntime-gpu" else "tensorflow"
+        wheels = gpu_requirement(framework, framework, row.version, None) if cudnn >= 8 else ""
+        fix += f', or write "{wheels}"' if "[" in wheels else ""
+        level = "" if is_pinned(pin) or pin.name == "tensorflow-gpu" else "warning"
+        place = pin.place if "is built for CUDA" in unfit else image.place
+        what, source = f"{pin.name} {row.version}", evidence_of(row, "cuda")
+        yield told("base-image", place, source, fix=fix, severity=level, what=what, unfit=unfit)
+        return
 
 
 def needs_system(scope: Scope, pin: Pin) -> Release | None:
@@ -92,10 +99,10 @@ def _named(pin: Pin) -> str:
 
 
 def _unfit(scope: Scope, cuda: str, row: Release | None) -> str:
+    """Why the image's CUDA or cuDNN is not the one that is wanted; "" where it is."""
     base, apt = scope.base, scope.environment.apt
-    if any(images.from_apt("library", one) for one in apt) or scope.by_conda(
-        "cudatoolkit", "cudnn"
-    ):
+    by_apt = any(images.from_apt("library", one) for one in apt)
+    if by_apt or scope.by_conda("cudatoolkit", "cudnn"):
         return ""
     same = major(base.cuda) == major(cuda)
     if row and not at_least(cuda, "11"):
@@ -118,20 +125,9 @@ def _has_cudnn(scope: Scope, row: Release) -> bool:
     if any(images.from_apt("cudnn", one) for one in scope.environment.apt):
         return True
     jax, torch = scope.by_pip("jax"), scope.by_pip("torch")
-    brought = (jax and any(one.startswith("cuda1") for one in jax.extras)) or (
-        torch and torch.variant != "cpu"
-    )
-    return bool(brought) and row.name.startswith("tensorflow") and at_least(row.version, "2.15")
-
-
-def _fitting_image(pin: Pin, row: Release) -> str:
-    """An image of that CUDA, or the wheels."""
-    cudnn = major(row.cudnn)
-    wanted = f"cudnn{'' if cudnn >= 9 else cudnn}-" if cudnn else ""
-    image = f"start from an nvidia/cuda image with CUDA {row.cuda} whose tag has {wanted}runtime"
-    framework = "onnxruntime" if pin.name == "onnxruntime-gpu" else "tensorflow"
-    wheels = gpu_requirement(framework, framework, row.version, None) if cudnn >= 8 else ""
-    return f'{image}, or write "{wheels}"' if "[" in wheels else image
+    brought = torch is not None and torch.variant != "cpu"
+    brought = brought or any(one.startswith("cuda1") for one in (jax.extras if jax else ()))
+    return brought and row.name.startswith("tensorflow") and at_least(row.version, "2.15")
 
 
 def old_key(scope: Scope) -> Iterator[Mistake]:
@@ -139,11 +135,13 @@ def old_key(scope: Scope) -> Iterator[Mistake]:
     commands, path = scope.environment.commands, scope.environment.path
     cured = any(re.search(r"3bf863cc|cuda-keyring", one.text, re.IGNORECASE) for one in commands)
     for command in commands if not cured else ():
-        found = _OLD_FILE.search(command.text)
-        if found and command.words[0] != "rm":
-            at = next((n for n, one in enumerate(command.words) if _OLD_FILE.search(one)), 0)
-            place, file = Place(path, command.lines[at]), found[0].rsplit("/", 1)[-1]
-            yield told("old-apt-key.file", place, file=file)
+        words = zip(command.words, command.lines, strict=True)
+        found = next(
+            ((_OLD_FILE.search(word), n) for word, n in words if _OLD_FILE.search(word)), None
+        )
+        if found and found[0] and command.words[0] != "rm":
+            file = found[0][0].rsplit("/", 1)[-1]
+            yield told("old-apt-key.file", Place(path, found[1]), file=file)
     for command in commands if _is_old(scope) else ():
         if _CURES.search(command.text):
             return

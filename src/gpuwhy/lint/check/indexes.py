@@ -14,9 +14,7 @@ from gpuwhy.lint.scope import ONE_BY_ONE, Scope
 from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
 from gpuwhy.lint.versions import allowed, allows, is_pinned, meets_one, together
 
-_PYG = ("torch-scatter", "torch-sparse", "torch-cluster", "torch-spline-conv", "pyg-lib")
 _TOLD = re.compile(r"PIP_(EXTRA_)?INDEX_URL|PIP_FIND_LINKS|pip\.conf|pip config")
-_OF_PYG, _OF_JAX = re.compile(r"pyg\.org|pytorch-geometric\.com"), re.compile("jax-releases")
 _AGAIN = {"-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--target", "-t"}
 _OLD = "2.6"
 """Indexes that ended before it have no code for Blackwell, and no torch for transformers 5."""
@@ -28,32 +26,18 @@ def local_version(scope: Scope) -> Iterator[Mistake]:
     for one in stage.refused:
         yield told("local-version.range", one.place, bound=one.text)
     there = scope.over_unknown or scope.base.family in ("ngc", "pytorch", "aws")
-    for pin in scope.pins if not stage.other_index else ():
-        if pin.indexes or not pin.installed or pin.backend:
+    for pin in scope.pins if not stage.other_index and not there else ():
+        labelled = pin.name in PYTORCH and re.match(r"cu|cpu|rocm", pin.local)
+        if not labelled or pin.indexes or not pin.installed or pin.backend:
             continue
-        if pin.name in PYTORCH and re.match(r"cu|cpu|rocm", pin.local):
-            if not there and not _is_told(scope, pin):
-                option = f"--extra-index-url https://download.pytorch.org/whl/{pin.local}"
-                written = f"{pin.name}{pin.specifier}"
-                listed = scope.kind == "requirements"
-                edit = Edit(written, f"{option}\n{written}") if listed else None
-                fix = f"list {option} under pip:" if scope.kind == "conda" else f"add {option}"
-                yield told("local-version", pin, fix=fix, edit=edit)
-                return
-        elif pin.name in _PYG and re.match(r"pt\d", pin.local):
-            if not scope.repository.says(_OF_PYG):
-                yield told("local-version.pyg", pin)
-                return
-        elif _is_googles(pin) and not scope.repository.says(_OF_JAX):
-            yield told("local-version.jax", pin)
-
-
-def _is_googles(pin: Pin) -> bool:
-    if pin.name == "jaxlib":
-        return pin.local.startswith("cuda")
-    extras = [one for one in pin.extras if one.startswith("cuda") and not one.endswith("-local")]
-    since = "0.4.26" if extras[:1] == ["cuda12"] else "0.4.30"
-    return pin.name == "jax" and bool(extras and pin.version) and not at_least(pin.version, since)
+        if not _is_told(scope, pin):
+            option = f"--extra-index-url https://download.pytorch.org/whl/{pin.local}"
+            written = f"{pin.name}{pin.specifier}"
+            listed = scope.kind == "requirements"
+            edit = Edit(written, f"{option}\n{written}") if listed else None
+            fix = f"list {option} under pip:" if scope.kind == "conda" else f"add {option}"
+            yield told("local-version", pin, fix=fix, edit=edit)
+            return
 
 
 def _is_told(scope: Scope, pin: Pin) -> bool:
@@ -66,46 +50,25 @@ def _is_told(scope: Scope, pin: Pin) -> bool:
 
 
 def ended(scope: Scope) -> Iterator[Mistake]:
-    """torch without a limit from an index or a channel that ended years ago."""
-    yield from _channel(scope)
+    """torch without a limit from an index that ended years ago, asked instead of the default."""
     for pin in scope.pins:
-        index = _alone(pin)
-        last = _patch(torch_builds.index_ends(index.backend)) if index else ""
-        if not index or not last or is_pinned(pin) or not allows(pin.specifier, last):
+        index = pin.indexes[0] if len(pin.indexes) == 1 else None
+        if not index or index.role not in ("only", "first") or index.trial or is_pinned(pin):
             continue
-        if not at_least(last, _OLD) and not _by_neighbour(scope, pin, last):
+        last = torch_builds.index_ends(index.backend) if pin.by_name and index.backend else ""
+        patches = allowed("torch", f"=={last}.*") if last.count(".") == 1 else ()
+        last = patches[-1].version if patches else last
+        if pin.name != "torch" or not last or at_least(last, _OLD):
+            continue
+        # another package of the same command that asks for an older torch decides
+        beside = (p for p in scope.pins if p.step == pin.step and p.version and p.origin == "pip")
+        wishes = [scope.asks(other).get("torch", ()) for other in beside]
+        decided = any(one and not meets_one(one, last) for one in wishes)
+        if allows(pin.specifier, last) and not decided:
             lacks = " (no code for Blackwell GPUs)" if index.backend.startswith("cu") else ""
             values = {"index": index.backend, "last": last, "lacks": lacks}
             yield told("index-ended", pin, torch_builds.source("matrix"), values=values)
             return
-
-
-def _by_neighbour(scope: Scope, torch: Pin, last: str) -> bool:
-    """Whether another package of the same command asks for an older torch, which then decides."""
-    pins = (p for p in scope.pins if p.step == torch.step and p.version and p.origin == "pip")
-    wishes = [scope.asks(pin).get("torch", ()) for pin in pins]
-    return any(one and not meets_one(one, last) for one in wishes)
-
-
-def _alone(pin: Pin) -> Index | None:
-    """PyTorch's index that is asked for torch instead of the default one."""
-    index = pin.indexes[0] if len(pin.indexes) == 1 else None
-    ours = pin.name == "torch" and pin.by_name and index and index.backend
-    return index if ours and index and index.role in ("only", "first") and not index.trial else None
-
-
-def _patch(minor: str) -> str:
-    """2.5 → 2.5.1; a whole release stays as it is."""
-    found = allowed("torch", f"=={minor}.*") if minor.count(".") == 1 else ()
-    return found[-1].version if found else minor
-
-
-def _channel(scope: Scope) -> Iterator[Mistake]:
-    """pytorch beside pytorch-cuda, which is of PyTorch's channel, where 2.5.1 is the last."""
-    pin, channels = scope.by_conda("pytorch"), scope.environment.channels
-    open_ = pin and not pin.specifier and "pytorch" in channels and "conda-forge" not in channels
-    if pin and open_ and scope.by_conda("pytorch-cuda"):
-        yield told("index-ended.channel", pin)
 
 
 def late(scope: Scope) -> Iterator[Mistake]:
@@ -127,7 +90,7 @@ def late(scope: Scope) -> Iterator[Mistake]:
 
 def _is_first(scope: Scope, one: Pin, pin: Pin) -> bool:
     """Whether an earlier command installs a torch from elsewhere that satisfies this one."""
-    if one.name != "torch" or not 0 < one.step < pin.step or one.origin != "pip" or one.limits:
+    if one.name != "torch" or not 0 < one.step < pin.step or one.origin != "pip":
         return False
     row = scope.taken(one)
     version = one.public or (row.version if row else "")
@@ -180,21 +143,20 @@ def no_such_build(scope: Scope) -> Iterator[Mistake]:
     if scope.environment.machine == "aarch64" or scope.environment.other_index:
         return
     for pin in scope.environment.pins:
-        if pin.name == "torch" and pin.by_name:
-            yield from _missing(pin)
-
-
-def _missing(pin: Pin) -> Iterator[Mistake]:
-    if not pin.version or not at_least(pin.public, "1.13"):
-        return  # older releases have builds that the matrix does not list
-    built = [variant.backend for variant in torch_builds.variants(pin.public)]
-    named = [one for one in pin.indexes if holds_only(one.url) == "torch"]
-    label = pin.local or pin.backend
-    several = not pin.local and len({index.url for index in named}) > 1
-    known = built and label.startswith("cu") and not any(one.trial for one in named)
-    if known and label not in built and not several:
-        beside = not pin.local and named and named[0].role != "only"
-        values = {"version": pin.public, "build": label, "built": ", ".join(reversed(built))}
-        values["ends"] = "the build of the default index is taken" if beside else "pip finds none"
-        level, source = "warning" if beside else "", torch_builds.listed_in(pin.public)
-        yield told("no-such-build", pin, source, severity=level, values=values)
+        if pin.name != "torch" or not pin.by_name or not pin.version:
+            continue
+        if not at_least(pin.public, "1.13"):
+            continue  # older releases have builds that the matrix does not list
+        built = [variant.backend for variant in torch_builds.variants(pin.public)]
+        named = [one for one in pin.indexes if holds_only(one.url) == "torch"]
+        label = pin.local or pin.backend
+        several = not pin.local and len({index.url for index in named}) > 1
+        known = built and label.startswith("cu") and not any(one.trial for one in named)
+        if known and label not in built and not several:
+            beside = not pin.local and named and named[0].role != "only"
+            values = {"version": pin.public, "build": label, "built": ", ".join(reversed(built))}
+            values["ends"] = (
+                "the build of the default index is taken" if beside else "pip finds none"
+            )
+            level, source = "warning" if beside else "", torch_builds.listed_in(pin.public)
+            yield told("no-such-build", pin, source, severity=level, values=values)

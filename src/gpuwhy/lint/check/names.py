@@ -22,10 +22,13 @@ _FRAMEWORKS = names("names.frameworks")
 
 
 @cache
-def _meant(kind: str) -> dict[str, str]:
-    """Wrong names, and what is meant: absent, placeholder or another."""
-    found: dict[str, str] = table(f"names.{kind}")
-    return {name: meant for meant, wrong in found.items() for name in wrong.split()}
+def _meant() -> dict[str, tuple[str, str]]:
+    """Wrong names: absent, placeholder or another, and what is meant."""
+    out: dict[str, tuple[str, str]] = {}
+    for kind in ("another", "placeholder", "absent"):
+        for meant, wrong in table(f"names.{kind}").items():
+            out |= dict.fromkeys(wrong.split(), (kind, meant))
+    return out
 
 
 def wrong_name(scope: Scope) -> Iterator[Mistake]:
@@ -49,46 +52,39 @@ def _misnamed(scope: Scope, pin: Pin) -> tuple[str, str]:
         return "placeholder", "torch"
     if scope.is_elsewhere(pin):
         return "", ""
-    if name in _meant("absent"):
-        return "absent", _meant("absent")[name]
-    if name in _meant("placeholder"):
-        return "placeholder", _meant("placeholder")[name]
+    kind, meant = _meant().get(name, ("", ""))
+    if kind and (kind != "another" or scope.for_gpus):
+        return kind, meant
     if re.fullmatch(r"nvidia-[a-z-]+-cu11[0-7]|nvidia-cudnn|nvidia-tensorflow", name):
         own = any(p.name == "nvidia-pyindex" and p.step < pin.step for p in scope.pins)
         fix = "the wheel for its CUDA major (-cu11, -cu12), or NVIDIA's index"
         return ("", "") if own else ("placeholder", fix)
-    if name in _meant("another") and scope.for_gpus:
-        return "another", _meant("another")[name]
     meant = published.meant(name)
     return ("absent" if meant else ""), meant
 
 
 def no_such_release(scope: Scope) -> Iterator[Mistake]:
-    """A number that nobody published, or one past the newest."""
+    """A number that nobody published."""
     for pin in scope.pins if scope.for_gpus else ():
-        known = family(pin.name)
-        if not pin.installed or pin.variant or any("/lts/" in one.url for one in pin.indexes):
+        known, elsewhere = family(pin.name), any("/lts/" in one.url for one in pin.indexes)
+        if not pin.installed or not pin.version or pin.variant or elsewhere:
             continue
-        if pin.name in _FRAMEWORKS and pin.version and scope.from_index(pin) and _is_gap(pin):
+        if pin.name in _FRAMEWORKS and scope.from_index(pin) and _is_gap(pin):
+            asked, sound = parsed(pin.version), [r for r in rows(pin.name) if not r.yanked]
+            found = [(parsed(r.version), r.version) for r in sound if r.platform != "source"]
+            later = (t for v, t in found if v and asked and v > asked and not v.is_prerelease)
             source = know("files of the package index", known.header.newest if known else "")
-            yield told("no-such-release.gap", pin, source, next=_next(pin))
-        elif pin.name not in (*_FRAMEWORKS, "pytorch", "jax") and not scope.is_elsewhere(pin):
-            yield from _unpublished(pin)
-
-
-def _unpublished(pin: Pin) -> Iterator[Mistake]:
-    known = published.releases(pin.name)
-    stable = [one for one in known if not one.is_prerelease]
-    newest = max(stable or known, default=None)
-    floor = parsed(re.sub(r"^(>=|==|~=)\s*|,.*", "", pin.specifier))
-    if pin.version and published.is_missing(pin.name, pin.version):
-        asked = parsed(pin.version)
-        posts = [one for one in stable if asked and one.release == asked.release and one > asked]
-        yield told("no-such-release", pin, published.SOURCE, nearest=max(posts, default=newest))
-    elif stable and floor and newest and floor.release[:2] > newest.release[:2]:
-        instead = "faiss-cpu, or faiss-gpu-cu12" if pin.name == "faiss" else f"{pin.name}>={newest}"
-        source = published.SOURCE
-        yield told("no-such-release.newer", pin, source, newest=newest, instead=instead)
+            newest = next(later, rows(pin.name)[-1].version)
+            yield told("no-such-release.gap", pin, source, next=newest)
+        elif pin.name in (*_FRAMEWORKS, "pytorch", "jax") or scope.is_elsewhere(pin):
+            continue
+        elif published.is_missing(pin.name, pin.version):
+            asked, every = parsed(pin.version), published.releases(pin.name)
+            stable = [one for one in every if not one.is_prerelease]
+            newest = max(stable or every, default=None)
+            posts = [v for v in stable if asked and v.release == asked.release and v > asked]
+            nearest = max(posts, default=newest)
+            yield told("no-such-release", pin, published.SOURCE, nearest=nearest)
 
 
 def _is_gap(pin: Pin) -> bool:
@@ -108,15 +104,6 @@ def _is_gap(pin: Pin) -> bool:
     return before or after or inside
 
 
-def _next(pin: Pin) -> str:
-    """The next release after the one that is asked for."""
-    asked, known = parsed(pin.version), rows(pin.name)
-    sound = (row for row in known if not row.yanked and row.platform != "source")
-    later = ((parsed(row.version), row.version) for row in sound)
-    found = (text for one, text in later if asked and one and one > asked and not one.is_prerelease)
-    return next(found, str(known[-1].version))
-
-
 def tombstone(scope: Scope) -> Iterator[Mistake]:
     """tensorflow-gpu where pip takes 2.12.0, a source package that only refuses to be built."""
     for pin in scope.pins:
@@ -132,18 +119,24 @@ def tombstone(scope: Scope) -> Iterator[Mistake]:
 
 def broken(scope: Scope) -> Iterator[Mistake]:
     """TensorFlow releases whose GPU part does not work as published."""
+    path = scope.environment.variables.get("LD_LIBRARY_PATH")
+    full = scope.base.family in ("cuda", "pytorch", "ngc", "tensorflow")
     for pin in scope.pins:
         row = scope.taken(pin) if pin.name in TENSORFLOW and scope.from_index(pin) else None
-        meant = "and-cuda" in pin.extras or scope.gpu_meant
-        flaw = _flaw(scope, pin, row.version) if row and meant else None
-        if not row or not flaw:
+        flaw = flaws.flaw(pin.name, row.version) if row else None
+        by_extra = "and-cuda" in pin.extras
+        if (
+            not row
+            or not flaw
+            or not (by_extra or (scope.gpu_meant and "and-cuda" not in flaw.text))
+        ):
             continue
-        sound = [
-            one.version
-            for one in rows(pin.name)
-            if one.platform == LINUX and re.fullmatch(r"[\d.]+", one.version)
-            if not flaws.flaw(pin.name, one.version)
-        ]
+        cured = (full and scope.base.variant != "base") or (path and flaw.cure in path.text)
+        if flaw.cure and cured:
+            continue
+        plain = (one.version for one in rows(pin.name) if one.platform == LINUX)
+        numbered = (version for version in plain if re.fullmatch(r"[\d.]+", version))
+        sound = [version for version in numbered if not flaws.flaw(pin.name, version)]
         chosen = next((one for one in sound if at_least(one, row.version)), sound[-1])
         wanted = gpu_requirement("tensorflow", pin.name, chosen, None)
         fix = f'write "{wanted or f"{pin.name}=={chosen}"}"'
@@ -152,14 +145,3 @@ def broken(scope: Scope) -> Iterator[Mistake]:
         values = {"version": row.version, "flaw": flaw.text}
         severity = "" if pin.version else "warning"
         yield told("broken-release", pin, flaw.source, fix=fix, severity=severity, values=values)
-
-
-def _flaw(scope: Scope, pin: Pin, version: str) -> flaws.Flaw | None:
-    """What is wrong with a release here; None where it is cured."""
-    flaw = flaws.flaw(pin.name, version)
-    if flaw is None or ("and-cuda" in flaw.text and "and-cuda" not in pin.extras):
-        return None
-    path = scope.environment.variables.get("LD_LIBRARY_PATH")
-    full = scope.base.family in ("cuda", "pytorch", "ngc", "tensorflow")
-    cured = (full and scope.base.variant != "base") or (path and flaw.cure in path.text)
-    return None if flaw.cure and cured else flaw

@@ -16,6 +16,7 @@ from gpuwhy.lint.versions import allows, together
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """Every row that fits."""
+    stage, (version, torch) = scope.environment, scope.torch
     for row in rows("package"):
         pins = (pin for pin in scope.pins if pin.name in row["names"])
         found = ((pin, _package(scope, pin, row)) for pin in pins)
@@ -23,15 +24,22 @@ def check(scope: Scope) -> Iterator[Mistake]:
         if pin and words:
             yield _mistake(row, pin.place, words)
     for row in rows("command"):
-        yield from _command(scope, row) if _is_of_kind(scope, row) else ()
+        older = version and allows(row.get("torch", ""), version)
+        checked_out = any("checkout" in one.words for one in stage.commands)
+        apart = "torch" in row and (not older or checked_out)
+        if apart or scope.kind not in row.get("kinds", (scope.kind,)):
+            continue
+        calls = ((re.fullmatch(row["call"], one.text), one.line) for one in stage.commands)
+        call, line = next((one for one in calls if one[0]), (None, 0))
+        if call:
+            group = next(filter(None, call.groups()), "")
+            yield _mistake(row, scope.at(line), {"torch": torch, "found": group})
     for row in rows("apt"):
-        for name, line in scope.environment.apt.items() if _is_of_kind(scope, row) else ():
+        for name, line in (
+            stage.apt.items() if scope.kind in row.get("kinds", (scope.kind,)) else ()
+        ):
             if images.from_apt(row["holds"], name) if "holds" in row else name in row["names"]:
                 yield _mistake(row, scope.at(line), {"name": name})
-
-
-def _is_of_kind(scope: Scope, row: dict[str, Any]) -> bool:
-    return scope.kind in row.get("kinds", (scope.kind,))
 
 
 def _mistake(row: dict[str, Any], place: Place, words: dict[str, object]) -> Mistake:
@@ -46,7 +54,10 @@ def _package(scope: Scope, pin: Pin, row: dict[str, Any]) -> dict[str, object] |
         return None
     version = _version(scope, pin)
     extra = next((one for one in pin.extras if one in row.get("extras", ())), "")
-    others = {name: _beside(scope, pin, name) for name in row.get("beside", {})}
+    others = {}
+    for name in row.get("beside", {}):
+        there = scope.by_pip(name)
+        others[name] = _version(scope, there) if there and together(pin, there) else ""
     fits = (
         "extras" not in row or extra,
         "takes" not in row or (version and allows(row["takes"], version)),
@@ -60,37 +71,16 @@ def _package(scope: Scope, pin: Pin, row: dict[str, Any]) -> dict[str, object] |
 
 def _is_written(scope: Scope, pin: Pin, row: dict[str, Any]) -> bool:
     """Whether a pin and what is around it are written as the row says."""
-    pythons = scope.hinted
     absent = tuple(row.get("without", ()))
     return (
         bool(re.fullmatch(row.get("written", ".*"), pin.specifier))
         and bool(re.fullmatch(row.get("build", ".*"), pin.build))
         and not any(name.startswith(absent) for name in scope.names if absent)
         and (not row.get("default_index") or (not pin.indexes and scope.from_index(pin)))
-        and (not pythons or any(allows(row.get("python", ""), python) for python in pythons))
+        and (not scope.hinted or any(allows(row.get("python", ""), one) for one in scope.hinted))
     )
-
-
-def _beside(scope: Scope, pin: Pin, name: str) -> str:
-    there = scope.by_pip(name)
-    return _version(scope, there) if there and together(pin, there) else ""
 
 
 def _version(scope: Scope, pin: Pin) -> str:
     row = scope.taken(pin)
     return row.version if row else pin.public
-
-
-def _command(scope: Scope, row: dict[str, Any]) -> Iterator[Mistake]:
-    version, said = scope.torch
-    commands = scope.environment.commands
-    if "torch" in row:
-        older = version and allows(row["torch"], version)
-        if not older or any("checkout" in one.words for one in commands):
-            return
-    for command in commands:
-        found = re.fullmatch(row["call"], command.text)
-        if found:
-            group = next(filter(None, found.groups()), "")
-            yield _mistake(row, scope.at(command.line), {"torch": said, "found": group})
-            return

@@ -54,16 +54,12 @@ def _service(path: str, name: str, service: Node) -> Workload:
         said = [node.text[:20_000], *(word.text[:5_000] for word in node.items[:500])]
         work.command = f"{work.command} {' '.join(' '.join(said).split())}".strip()
     asked = _asked(service)
-    runtime = service.at("runtime")
-    if runtime.text.startswith("nvidia"):
-        work.only_runtime = not asked and "env_file" not in service.fields
-        asked.append(runtime.key)
     work.request = Place(path, asked[0]) if asked else None
     return work
 
 
 def _asked(service: Node) -> list[int]:
-    """The lines where a service asks for GPUs by devices, `gpus` or resources."""
+    """The lines where a service asks for GPUs by devices, `gpus`, its runtime or resources."""
     reserved, lines = service.at("deploy", "resources", "reservations"), []
     for device in reserved.at("devices").items:
         wanted = {one.text.lower() for one in device.at("capabilities").items}
@@ -73,6 +69,8 @@ def _asked(service: Node) -> list[int]:
         if device.is_map and (other or wanted & {"gpu", "nvidia", "compute"}):
             lines.append(device.line)
     lines += [service.at("gpus").key] if "gpus" in service.fields else []
+    runtime = service.at("runtime")
+    lines += [runtime.key] if runtime.text.startswith("nvidia") else []
     return lines + [one.line for one in reserved.at("generic_resources").items]
 
 
