@@ -17,7 +17,8 @@ from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.repository import Repository
 from gpuwhy.lint.rules import names, pattern
 from gpuwhy.lint.sheet import Environment, Pin, Read, holds_only
-from gpuwhy.lint.versions import LINUX, PYTHONS, Release, allowed, is_pinned, parsed, solve
+from gpuwhy.lint.solve import solve
+from gpuwhy.lint.versions import LINUX, PYTHONS, Release, allowed, parsed
 
 TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu")
 ONE_BY_ONE = ("dockerfile", "script", "cog")
@@ -253,4 +254,4 @@ def is_gpu_build(pin: Pin) -> bool:
 
 def newest_said(pin: Pin, row: Release) -> str:
     """torch 2.6.0; torch 2.9.1 (the newest)."""
-    return f"{pin.name} {row.version}" + ("" if is_pinned(pin) else " (the newest)")
+    return f"{pin.name} {row.version}" + ("" if pin.is_pinned else " (the newest)")

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from gpuwhy.lint.mistakes import Place, Problem
+from gpuwhy.lint.versions import Release, allowed, where
 
 Origin = Literal["pip", "conda"]
 Role = Literal["only", "extra", "first", "links"]
@@ -93,6 +94,22 @@ class Pin(msgspec.Struct, frozen=True):
     def said(self) -> str:
         """As it is written, with its line."""
         return f"{self.name}{self.specifier} (line {self.place.line})"
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether it leaves no newer release to come."""
+        return bool(self.version) or any(sign in self.specifier for sign in ("<", "~=", "*"))
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """The known releases that it allows."""
+        return () if self.reference else allowed(self.name, self.specifier)
+
+    def beside(self, other: Pin) -> bool:
+        """Whether some Python takes both, and no branch keeps them apart."""
+        shorter, longer = sorted((self.arms, other.arms), key=len)
+        meet = not where(self.marker).isdisjoint(where(other.marker))
+        return longer[: len(shorter)] == shorter and meet
 
 
 class Word(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from gpuwhy.lint.mistakes import Mistake, know
 from gpuwhy.lint.rules import pattern, table, told
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, holds_only
-from gpuwhy.lint.versions import LINUX, PYTHONS, allowed, holds, span, together
+from gpuwhy.lint.versions import LINUX, PYTHONS, allowed, holds, span
 
 _TOLD = re.compile(r"no[-_]build[-_]isolation|extra-build-dependencies|match-runtime")
 _NEW_PIP = pattern("builds.new_pip")
@@ -36,7 +36,7 @@ def torch_at_build(scope: Scope) -> Iterator[Mistake]:
             continue
         if pin.version and is_missing(pin.name, pin.version):
             continue  # no-such-release tells that: it cannot be installed at all
-        torches = (p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin))
+        torches = (p for p in scope.pins if p.name in ("torch", "pytorch") and p.beside(pin))
         torch = next(torches, None)
         why = _why(scope, pin, torch) if torch else ""
         if why:

@@ -17,18 +17,7 @@ from gpuwhy.lint.mistakes import Mistake
 from gpuwhy.lint.rules import table, told
 from gpuwhy.lint.scope import TENSORFLOW, Scope, newest_said
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import (
-    LINUX,
-    Release,
-    allowed,
-    allows,
-    is_pinned,
-    major,
-    releases_of,
-    rows,
-    specifier,
-    together,
-)
+from gpuwhy.lint.versions import LINUX, Release, allowed, allows, major, rows, specifier
 
 _SONAME = re.compile(r"^(?!libnv(ToolsExt|tx)).*\.so\.\d")
 """Files that a framework opens by their name; NVTX has one interface, whatever the CUDA."""
@@ -41,14 +30,14 @@ def flavours(scope: Scope) -> Iterator[Mistake]:
     """Two flavours of one module, such as onnxruntime and onnxruntime-gpu."""
     several: dict[str, list[Pin]] = {}
     for pin in scope.pins:
-        found, known = _flavour(pin), releases_of(pin)
+        found, known = _flavour(pin), pin.releases
         fails = bool(known) and all(row.platform == "source" for row in known)
         if pin.name == "tensorflow-gpu":  # its last release only fails, and installs nothing
             fails = known[-1].platform == "source" if known else bool(pin.version)
         if found and pin.origin == "pip" and not fails:
             several.setdefault(found.module, []).append(pin)
     for module, pins in several.items():
-        both = ((a, b) for a, b in combinations(pins, 2) if a.name != b.name and together(a, b))
+        both = ((a, b) for a, b in combinations(pins, 2) if a.name != b.name and a.beside(b))
         one, other = next(both, (None, None))
         if not one or not other:
             continue
@@ -78,7 +67,7 @@ def conda_and_pip(scope: Scope) -> Iterator[Mistake]:
     for pin in scope.pins:
         called = _CONDA_NAMES.get(pin.name, "") if pin.origin == "conda" else ""
         other = scope.by_pip(called) if called else None
-        if other and together(pin, other) and not keeps_conda(pin, other):
+        if other and pin.beside(other) and not keeps_conda(pin, other):
             yield told("same-files.conda", other, conda=pin.name, line=pin.place.line)
 
 
@@ -94,7 +83,7 @@ def brought(scope: Scope) -> Iterator[Mistake]:
     """onnxruntime-gpu, and a package whose own requirements bring onnxruntime."""
     gpu = scope.by_pip("onnxruntime-gpu")
     for pin in scope.pins if gpu and "onnxruntime" not in scope.names else ():
-        if not gpu or pin.origin != "pip" or not together(pin, gpu) or scope.is_bare(pin.step):
+        if not gpu or pin.origin != "pip" or not pin.beside(gpu) or scope.is_bare(pin.step):
             continue
         late = gpu.step <= pin.step  # put over it by a later command, the one for GPUs wins
         if late and brings_onnxruntime(pin.name, pin.version, pin.extras):
@@ -112,7 +101,7 @@ def two_majors(scope: Scope) -> Iterator[Mistake]:
     bringing += [(p, [p]) for p in scope.pins if library_wheel(p.name) and p.installed]
     said: set[str] = set()  # of each framework the first is enough
     for (one, wheels), (other, others) in combinations(bringing, 2):
-        pairs = product(wheels, others) if together(one, other) and one.name not in said else ()
+        pairs = product(wheels, others) if one.beside(other) and one.name not in said else ()
         for a, b in pairs:
             file = _shared(a, b)
             if file:
@@ -132,7 +121,7 @@ def _shared(one: Pin, other: Pin) -> str:
         return ""
     ships = []
     for pin in (one, other):
-        row = next((r for r in reversed(releases_of(pin)) if r.platform == LINUX), None)
+        row = next((r for r in reversed(pin.releases) if r.platform == LINUX), None)
         ships.append(set(row.ships) if row and isinstance(row.ships, tuple) else set())
     return min((file for file in ships[0] & ships[1] if _SONAME.search(file)), default="")
 
@@ -159,7 +148,7 @@ def nvidia_pin(scope: Scope) -> Iterator[Mistake]:
         found = _demands(scope, pin)
         for wheel in wheels if found else ():
             wishes = [row.requires.get(wheel.name, "") for row in found]
-            if together(pin, wheel) and not any(_meet(wheel, wish) for wish in wishes):
+            if pin.beside(wheel) and not any(_meet(wheel, wish) for wish in wishes):
                 extras = f"[{','.join(pin.extras)}]" if pin.extras else ""
                 said = f"{pin.name}{extras} {found[-1].version}"
                 source = evidence_of(found[-1], "requires")
@@ -185,7 +174,7 @@ class Majors(NamedTuple):
 def borrowed(scope: Scope) -> Iterator[Mistake]:
     """CTranslate2 and ONNX Runtime against the torch, the wheels or the image that lend CUDA."""
     torch = scope.by_pip("torch")
-    open_ = torch is not None and not is_pinned(torch)
+    open_ = torch is not None and not torch.is_pinned
     full = scope.base.family in ("ngc", "framework", "tensorflow", "aws")
     if not scope.environment.runs or full or (open_ and scope.over_unknown):
         return
@@ -250,7 +239,7 @@ def _lent(scope: Scope, pin: Pin, torch: Pin | None) -> Majors | None:
         if torch is None and pin.name == "onnxruntime-gpu":
             return None  # base-image compares them
         return Majors(major(base.cuda), 0, f"image {base.name} holds CUDA {base.cuda}")
-    if torch is None or not together(pin, torch) or base.family == "pytorch":
+    if torch is None or not pin.beside(torch) or base.family == "pytorch":
         return None
     label = re.fullmatch(r"cu(\d+)(\d)", torch.variant)
     named = allowed("torch", f"=={torch.public}") if torch.reference and torch.version else ()

@@ -13,7 +13,7 @@ from gpuwhy.lint.mistakes import Edit, Mistake, Place
 from gpuwhy.lint.rules import pattern, told
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, Word
-from gpuwhy.lint.versions import Release, is_pinned, major
+from gpuwhy.lint.versions import Release, major
 
 _CURES = pattern("images.cures", re.IGNORECASE)
 _OF_OTHERS = pattern("images.of_others")
@@ -68,7 +68,7 @@ def base_image(scope: Scope) -> Iterator[Mistake]:
         framework = "onnxruntime" if pin.name == "onnxruntime-gpu" else "tensorflow"
         wheels = gpu_requirement(framework, framework, row.version, None) if cudnn >= 8 else ""
         fix += f', or write "{wheels}"' if "[" in wheels else ""
-        level = "" if is_pinned(pin) or pin.name == "tensorflow-gpu" else "warning"
+        level = "" if pin.is_pinned or pin.name == "tensorflow-gpu" else "warning"
         place = pin.place if "is built for CUDA" in unfit else image.place
         what, source = f"{pin.name} {row.version}", evidence_of(row, "cuda")
         yield told("base-image", place, source, fix=fix, severity=level, what=what, unfit=unfit)

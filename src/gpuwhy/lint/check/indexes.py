@@ -12,7 +12,7 @@ from gpuwhy.lint.repository import TORCH_INDEX
 from gpuwhy.lint.rules import told
 from gpuwhy.lint.scope import ONE_BY_ONE, Scope
 from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
-from gpuwhy.lint.versions import allowed, allows, is_pinned, meets_one, together
+from gpuwhy.lint.versions import allowed, allows, meets_one
 
 _TOLD = re.compile(r"PIP_(EXTRA_)?INDEX_URL|PIP_FIND_LINKS|pip\.conf|pip config")
 _AGAIN = {"-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--target", "-t"}
@@ -53,7 +53,7 @@ def ended(scope: Scope) -> Iterator[Mistake]:
     """torch without a limit from an index that ended years ago, asked instead of the default."""
     for pin in scope.pins:
         index = pin.indexes[0] if len(pin.indexes) == 1 else None
-        if not index or index.role not in ("only", "first") or index.trial or is_pinned(pin):
+        if not index or index.role not in ("only", "first") or index.trial or pin.is_pinned:
             continue
         last = torch_builds.index_ends(index.backend) if pin.by_name and index.backend else ""
         patches = allowed("torch", f"=={last}.*") if last.count(".") == 1 else ()
@@ -95,7 +95,7 @@ def _is_first(scope: Scope, one: Pin, pin: Pin) -> bool:
     row = scope.taken(one)
     version = one.public or (row.version if row else "")
     fits = allows(pin.specifier, version) if version else one.reference and not pin.specifier
-    return bool(fits) and one.backend != pin.backend and together(one, pin)
+    return bool(fits) and one.backend != pin.backend and one.beside(pin)
 
 
 def outrun(scope: Scope) -> Iterator[Mistake]:
@@ -105,7 +105,7 @@ def outrun(scope: Scope) -> Iterator[Mistake]:
         only = any(index.role == "only" for index in pin.indexes)
         if pin.name != "torch" or len({one.backend for one in extra}) != 1 or only:
             continue
-        if not pin.by_name or pin.local or (is_pinned(pin) and not pin.version):
+        if not pin.by_name or pin.local or (pin.is_pinned and not pin.version):
             continue
         row = scope.taken(Pin("torch", pin.place, pin.specifier))
         last = torch_builds.index_ends(extra[0].backend)

@@ -14,7 +14,8 @@ from gpuwhy.lint.read.dockerfile import is_second
 from gpuwhy.lint.rules import pattern, table, told
 from gpuwhy.lint.scope import Scope, is_of_gpus
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import PYTHONS, allowed, allows, is_pinned, parsed, solve, together
+from gpuwhy.lint.solve import solve
+from gpuwhy.lint.versions import PYTHONS, allowed, allows, parsed
 
 _TRIED: dict[str, tuple[str, ...]] = table("limits.tried")
 """Releases that stand for the others of a neighbour."""
@@ -49,7 +50,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
         if settled or not is_of_gpus(need.pin.name) or not _can_meet(scope, need):
             continue
         pins = [p for p in scope.environment.pins if p.name == need.name]
-        others = [other for other in pins if together(need.pin, other)]
+        others = [other for other in pins if need.pin.beside(other)]
         pin, wanted = need.pin, need.name + need.limit
         said = f"{pin.name} {need.version}".strip() + f" needs {wanted}"
         values: dict[str, object] = {"said": said, "because": need.row.because}
@@ -159,7 +160,7 @@ def _comes(scope: Scope, need: Need) -> bool:
     """Whether the neighbour is installed without being named, and nothing holds it back."""
     if need.name == "mkl":
         return _mkl_comes(scope, need.pin)
-    if not is_pinned(need.pin) or _may_be_there(scope, need):
+    if not need.pin.is_pinned or _may_be_there(scope, need):
         return False
     if need.name == "protobuf":
         own = any(name.startswith("tensorflow") for name in scope.names)

@@ -14,7 +14,7 @@ from gpuwhy.lint.mistakes import Edit, Mistake, know
 from gpuwhy.lint.rules import names, table, told
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import LINUX, allowed, allows, parsed, releases_of, rows
+from gpuwhy.lint.versions import LINUX, allowed, allows, parsed, rows
 
 _OF_CONDA: dict[str, str] = table("names.of_conda")
 """Names of the package index, and what conda's channels call the same."""
@@ -107,7 +107,7 @@ def _is_gap(pin: Pin) -> bool:
 def tombstone(scope: Scope) -> Iterator[Mistake]:
     """tensorflow-gpu where pip takes 2.12.0, a source package that only refuses to be built."""
     for pin in scope.pins:
-        found = releases_of(pin) if pin.name == "tensorflow-gpu" and pin.origin == "pip" else ()
+        found = pin.releases if pin.name == "tensorflow-gpu" and pin.origin == "pip" else ()
         if found and found[-1].platform == "source":
             row = found[-1]
             said = f"{pin.name}{pin.specifier or ' without a version'}"

@@ -13,17 +13,8 @@ from gpuwhy.lint.mistakes import Mistake
 from gpuwhy.lint.rules import told
 from gpuwhy.lint.scope import Scope, is_of_gpus
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import (
-    LINUX,
-    Release,
-    allowed,
-    allows,
-    meets_one,
-    releases_of,
-    rows,
-    solve,
-    together,
-)
+from gpuwhy.lint.solve import solve
+from gpuwhy.lint.versions import LINUX, Release, allowed, allows, meets_one, rows
 
 MANY = 12
 
@@ -42,7 +33,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
         names = {name for row in paired for name in row.pairs}
         for other in pins:
             name = "torch" if other.name == "pytorch" else other.name
-            if name in scope.environment.overridden or not together(pin, other):
+            if name in scope.environment.overridden or not pin.beside(other):
                 continue
             if name in names and _is_beside(scope, pin, other):
                 yield from _by_rows(pin, other, name, paired)
@@ -53,7 +44,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
 def _paired(pin: Pin) -> list[Release]:
     """The releases that a pin allows, where each of them states what it goes with."""
     conda = pin.origin == "conda" and pin.name in ("torchvision", "torchaudio")
-    found = releases_of(pin) if pin.origin == "pip" or conda else ()
+    found = pin.releases if pin.origin == "pip" or conda else ()
     paired = [r for r in found if isinstance(r.pairs, dict) and r.platform in (LINUX, "any")]
     wheels = [row for row in found if row.platform != "source"]
     return paired if len(paired) == len(wheels) and len(paired) <= MANY else []
@@ -104,7 +95,7 @@ def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
     """What a pin's release states of another package, unless its row in the releases says it."""
     if _is_of_cuda(pin, other):
         return ()
-    if any(isinstance(r.pairs, dict) and other.name in r.pairs for r in releases_of(pin)):
+    if any(isinstance(r.pairs, dict) and other.name in r.pairs for r in pin.releases):
         return ()
     found = known.unstated(pin.name, pin.version).get(other.name, "")
     if not found and (pin.name, other.name) == ("torchcodec", "torch"):
@@ -131,7 +122,7 @@ def floors(scope: Scope) -> Iterator[Mistake]:
         if not there or not own or not there.version or there.arms or own.reference:
             continue
         fitting = [one for one in scope.pythons if at_least(one, "3.9")]
-        if not fitting or not together(own, there):
+        if not fitting or not own.beside(there):
             continue
         taken = list(scope.solved(package, own.step))[-len(fitting) :]
         found = [(version, needs.floor(package, version)) for version in taken]

@@ -14,7 +14,8 @@ from gpuwhy.lint.mistakes import Mistake
 from gpuwhy.lint.rules import told
 from gpuwhy.lint.scope import ONE_BY_ONE, Scope, newest_said
 from gpuwhy.lint.sheet import Pin, holds_only
-from gpuwhy.lint.versions import LINUX, allowed, allows, major, meets_one, solve, together
+from gpuwhy.lint.solve import solve
+from gpuwhy.lint.versions import LINUX, allowed, allows, major, meets_one
 
 _COMPANIONS = ("torchvision", "torchaudio", "xformers")
 _INDEXES = {11: "cu118", 12: "cu126"}
@@ -33,7 +34,7 @@ def torch(scope: Scope) -> Iterator[Mistake]:
     after = [one for one in scope.pins if not one.arms]
     version, said = _held_elsewhere(scope) if not pins else ("", "")
     if pin:
-        after = [p for p in scope.pins if p.step > pin.step and together(pin, p)]
+        after = [p for p in scope.pins if p.step > pin.step and pin.beside(p)]
         version, said = pin.public, pin.said
     for later in after if version else ():
         what, source = _wants_another(scope, later, version)

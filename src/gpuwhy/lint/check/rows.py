@@ -11,7 +11,7 @@ from gpuwhy.lint.mistakes import Mistake, Place, know
 from gpuwhy.lint.rules import rows
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import allows, together
+from gpuwhy.lint.versions import allows
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
@@ -57,7 +57,7 @@ def _package(scope: Scope, pin: Pin, row: dict[str, Any]) -> dict[str, object] |
     others = {}
     for name in row.get("beside", {}):
         there = scope.by_pip(name)
-        others[name] = _version(scope, there) if there and together(pin, there) else ""
+        others[name] = _version(scope, there) if there and pin.beside(there) else ""
     fits = (
         "extras" not in row or extra,
         "takes" not in row or (version and allows(row["takes"], version)),
