@@ -8,7 +8,7 @@ import pytest
 from gpuwhy.answer import terminal
 from gpuwhy.api.text import answer_of, explain
 from gpuwhy.cli.explain import gathered
-from gpuwhy.fleet.ranks.decide import decide
+from gpuwhy.fleet.ranks.decide import decide, without_hosts
 from gpuwhy.fleet.ranks.gather import Gathered
 from gpuwhy.fleet.ranks.report import document
 from tests.fleet.test_cli import gpuwhy
@@ -158,6 +158,7 @@ def test_torchruns_summary_names_who_was_killed(tmp_path):
     assert first(found) == [1]
     assert found.ranks[1].host == "gpu04"
     assert "SIGKILL" in found.ranks[1].text
+    assert [rank.host for rank in without_hosts(found).ranks] == ["node-1", "node-2"]
 
 
 def test_sruns_words(tmp_path):
@@ -238,45 +239,10 @@ def test_the_command_and_its_contract(tmp_path):
     assert gpuwhy("explain", "--ranks", str(tmp_path / "not-there"))[0] == 2
 
 
-RAY_ERROR = """RayTaskError({kind}) \x1b[36mray::Worker.train()\x1b[39m (pid={pid}, ip=10.0.0.{pid}, actor_id=1c, repr=<W>)
-  File "job.py", line 16, in train
-    step()
-{kind}: {text}"""
-RAY_DEATH = """ActorDiedError The actor died unexpectedly before finishing this task.
-\tclass_name: Worker
-\tpid: {pid}
-\tip: 10.0.0.3
-The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: End of file."""
-
-
-WAITS = RAY_ERROR.format(kind="RuntimeError", pid=7, text="Connection closed by peer [10.0.0.9]:9")
-
-
-def ray_stream(*parts):
-    said = [f"\x1b[36m(Worker pid={pid})\x1b[0m [rank {pid - 7}] step 3" for pid in (7, 8, 9)]
-    begun = "2026-11-15 18:20:01,648 INFO worker.py:2038 -- Started"
-    return decided("\n".join([begun, *said, *parts]).splitlines())
-
-
 def decided(lines):
     gathered = Gathered(2026)
     gathered.file("job.log", -1, lines)
     return decide(gathered, answer_of)
-
-
-def test_an_error_that_ray_prints_belongs_to_the_actor_whose_pid_it_names():
-    raises = RAY_ERROR.format(kind="KeyError", pid=9, text="'labels'")
-    late = "\x1b[36m(Worker pid=9)\x1b[0m UserWarning: Failed to initialize NumPy: No module"
-    job = ray_stream(WAITS, raises, late)
-    assert [job.ranks[place].name for place in job.first] == ["rank 2 (Worker pid=9)"]
-    assert job.ranks[job.first[0]].text == "KeyError: 'labels'", "what Ray prints late is no end"
-    assert [rank.ended for rank in job.ranks] == ["waited", "silent", "failed"]
-
-
-def test_an_actor_that_died_without_a_word_is_named_by_ray():
-    job = ray_stream(WAITS, RAY_DEATH.format(pid=8))
-    found = [(job.ranks[place].name, job.ranks[place].ended) for place in job.first]
-    assert found == [("rank 1 (Worker pid=8)", "killed")]
 
 
 def test_a_log_that_names_no_rank_is_read_as_one_process_and_never_ticked():

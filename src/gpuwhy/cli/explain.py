@@ -171,8 +171,7 @@ def _grown(path: str, file: BinaryIO, ends: bool) -> Iterator[Log]:
 
 def _ranks(options: argparse.Namespace) -> int:
     """Which process of a job failed first, and why."""
-    from gpuwhy.fleet.ranks.decide import decide
-    from gpuwhy.fleet.ranks.job import contract, without_hosts
+    from gpuwhy.fleet.ranks.decide import contract, decide, without_hosts
     from gpuwhy.fleet.ranks.report import document
 
     if options.batch or options.follow or options.file:

@@ -61,7 +61,7 @@ def go(options: argparse.Namespace) -> int:
 
 def node_line(machine: Machine, seen: Seen, node: str = "") -> str:
     """This machine's answer in one line; its name is an alias unless it is given."""
-    compared = {**facts.of_machine(seen.facts), **facts.at_machine(machine)}
+    compared = facts.compared(machine, seen.facts)
     name = read.clean_name(node) if node else names.alias(machine_name())
     report = msgspec.to_builtins(seen.report)
     return read.encoded(name, time.time(), report, compared, facts.families(seen.facts)) + "\n"

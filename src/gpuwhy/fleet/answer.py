@@ -39,18 +39,15 @@ class Kind(msgspec.Struct, frozen=True):
         return not self.name.endswith((".", "_"))
 
 
-@cache
-def _tables() -> dict[str, Any]:
-    text = files("gpuwhy.fleet").joinpath("tables.toml").read_text(encoding="utf-8")
-    found: dict[str, Any] = tomllib.loads(text)
-    return found
+_TABLES = tomllib.loads(files("gpuwhy.fleet").joinpath("tables.toml").read_text(encoding="utf-8"))
 
 
 def table(name: str) -> Any:
     """One table of tables.toml."""
-    return _tables()[name]
+    return _TABLES[name]
 
 
+@cache
 def expression(name: str) -> re.Pattern[str]:
     """One expression of that file; a list is one of several."""
     given = table("expressions")[name]

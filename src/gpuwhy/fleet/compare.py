@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -39,89 +39,6 @@ _GOOD_NONE = ("gpu.xids", "gpu.throttle", "missing.", "gpu.names")
 Found = tuple[Answer, tuple[Differs, ...]]
 
 
-def compare(
-    answers: Sequence[Answer],
-    silent: Sequence[Silent] = (),
-    baseline: Sequence[Answer] = (),
-    baseline_name: str = "",
-) -> Fleet:
-    """The whole comparison; with a baseline, every node is compared with it alone."""
-    times = Counter(answer.name for answer in answers)
-    nodes = list(_latest(answers).values())
-    _settle_clocks(nodes)
-    groups: list[Group] = []
-    odd: list[Odd] = []
-    scattered: dict[str, Scattered] = {}
-    for cohort in [nodes] if baseline else _cohorts(nodes):
-        against = list(_latest(baseline).values()) or cohort
-        norm = _norm(against, everything=bool(baseline) or len(cohort) < FEW)
-        scattered.update({one.fact: one for one in norm.scattered})
-        found = _found(cohort, norm)
-        odd += [Odd(n.name, n.status, differs, n.causes) for n, differs in found if differs]
-        groups += _groups(found)
-    groups.sort(key=lambda group: (-len(group.nodes), group.nodes[0]))
-    odd.sort(
-        key=lambda o: (not o.is_grave, -max(d.weight for d in o.differs), -len(o.differs), o.node)
-    )
-    return Fleet(
-        groups=tuple(groups),
-        odd=tuple(odd),
-        silent=tuple(silent),
-        scattered=tuple(scattered.values()),
-        unseen=_unseen(nodes),
-        repeated={name: count for name, count in times.items() if count > 1},
-        baseline=baseline_name,
-        versions=tuple(sorted({answer.gpuwhy for answer in answers})),
-    )
-
-
-def _latest(answers: Iterable[Answer]) -> dict[str, Answer]:
-    """By node; the latest answer of a node counts."""
-    out: dict[str, Answer] = {}
-    for answer in answers:
-        before = out.get(answer.name)
-        if before is None or before.time <= answer.time:
-            out[answer.name] = answer
-    return out
-
-
-def _settle_clocks(nodes: Sequence[Answer]) -> None:
-    """How far each clock is off the middle one becomes a fact, where arrival was noted."""
-    skews = {n.name: n.time - n.received for n in nodes if n.received and n.time}
-    if len(skews) < FEWEST_CLOCKS:
-        return
-    middle = median(skews.values())
-    for node in nodes:
-        if node.name in skews:
-            off = abs(skews[node.name] - middle)
-            node.own["host.clock"] = round(off, 1) if off > SKEW else 0
-
-
-def _cohorts(nodes: list[Answer]) -> list[list[Answer]]:
-    """Nodes that may be compared: those of one kind of GPU, where there are enough of it."""
-    by_gpu: dict[str, list[Answer]] = defaultdict(list)
-    for node in nodes:
-        by_gpu[_gpu_kind(node)].append(node)
-    enough = max(2, OWN_KIND * len(nodes))
-    own = {kind: some for kind, some in by_gpu.items() if kind and len(some) >= enough}
-    if len(own) < 2:
-        return [nodes] if nodes else []
-    largest = max(own, key=lambda kind: len(own[kind]))
-    own[largest] += [node for kind, some in by_gpu.items() if kind not in own for node in some]
-    return list(own.values())
-
-
-def _gpu_kind(node: Answer) -> str:
-    """The models of its GPUs, whatever their number; "" where none was seen."""
-    names = node.facts.get("gpu.names")
-    if not isinstance(names, str) or names == NONE:
-        return ""
-    return ", ".join(sorted({part.partition(" × ")[2] or part for part in names.split(", ")}))
-
-
-# What is usual
-
-
 class Usual(NamedTuple):
     """The usual value of a fact, how many have it, and how many told any."""
 
@@ -135,12 +52,88 @@ class Norm(NamedTuple):
 
     usual: dict[str, Usual]
     causes: frozenset[str]  # what at least half of their own reports name
-    scattered: list[Scattered]
+    scattered: dict[str, Scattered]
+
+
+def compare(
+    answers: Sequence[Answer],
+    silent: Sequence[Silent] = (),
+    baseline: Sequence[Answer] = (),
+    baseline_name: str = "",
+) -> Fleet:
+    """The whole comparison; with a baseline, every node is compared with it alone."""
+    times = Counter(answer.name for answer in answers)
+    nodes, against = _latest(answers), _latest(baseline)
+    _settle_clocks(nodes)
+    groups: list[Group] = []
+    odd: list[Odd] = []
+    scattered: dict[str, Scattered] = {}
+    for cohort in [nodes] if baseline else _cohorts(nodes):
+        norm = _norm(against or cohort, everything=bool(baseline) or len(cohort) < FEW)
+        scattered |= norm.scattered
+        found = _found(cohort, norm)
+        odd += [Odd(n.name, n.status, differs, n.causes) for n, differs in found if differs]
+        groups += _groups(found)
+    groups.sort(key=lambda group: (-len(group.nodes), group.nodes[0]))
+    odd.sort(
+        key=lambda o: (not o.is_grave, -max(d.weight for d in o.differs), -len(o.differs), o.node)
+    )
+    told = Counter(fact for node in nodes for fact in node.facts)
+    exact = {kind.name for kind in KINDS.values() if kind.weight and kind.exact}
+    some = {fact: n for fact, n in sorted(told.items()) if len(nodes) / 2 <= n < len(nodes)}
+    return Fleet(
+        groups=tuple(groups),
+        odd=tuple(odd),
+        silent=tuple(silent),
+        scattered=tuple(scattered.values()),
+        unseen={fact: len(nodes) - n for fact, n in some.items() if fact in exact},
+        repeated={name: count for name, count in times.items() if count > 1},
+        baseline=baseline_name,
+        versions=tuple(sorted({answer.gpuwhy for answer in answers})),
+    )
+
+
+def _latest(answers: Sequence[Answer]) -> list[Answer]:
+    """The latest answer of each node."""
+    return list({one.name: one for one in sorted(answers, key=lambda one: one.time)}.values())
+
+
+def _settle_clocks(nodes: Sequence[Answer]) -> None:
+    """How far each clock is off the middle one becomes a fact, where arrival was noted."""
+    noted = [node for node in nodes if node.received and node.time]
+    if len(noted) >= FEWEST_CLOCKS:
+        middle = median(node.time - node.received for node in noted)
+        for node in noted:
+            off = abs(node.time - node.received - middle)
+            node.own["host.clock"] = round(off, 1) if off > SKEW else 0
+
+
+def _cohorts(nodes: list[Answer]) -> list[list[Answer]]:
+    """Nodes that may be compared: those of one kind of GPU, where there are enough of it."""
+    by_gpu: dict[str, list[Answer]] = defaultdict(list)
+    for node in nodes:
+        names = node.facts.get("gpu.names")
+        parts = names.split(", ") if isinstance(names, str) and names != NONE else []
+        kind = ", ".join(sorted({part.partition(" × ")[2] or part for part in parts}))
+        by_gpu[kind].append(node)
+    enough = max(2, OWN_KIND * len(nodes))
+    own = {kind: some for kind, some in by_gpu.items() if kind and len(some) >= enough}
+    if len(own) < 2:
+        return [nodes] if nodes else []
+    largest = max(own, key=lambda kind: len(own[kind]))
+    own[largest] += [node for kind, some in by_gpu.items() if kind not in own for node in some]
+    return list(own.values())
+
+
+# What is usual
 
 
 def _norm(nodes: Sequence[Answer], everything: bool) -> Norm:
     """A fact with about as many values as nodes has no usual one."""
-    norm = Norm({}, _common_causes(nodes), [])
+    named = Counter(cause for node in nodes for cause in _sure_causes(node))
+    half = len(nodes) / 2 if len(nodes) > 1 else math.inf
+    common = frozenset(cause for cause, times in named.items() if times >= half)
+    norm = Norm({}, common, {})
     counts = _counted(nodes)
     well = _counted([node for node in nodes if node.status == "healthy"])
     for fact, count in sorted(counts.items()):
@@ -149,7 +142,7 @@ def _norm(nodes: Sequence[Answer], everything: bool) -> Norm:
         if everything or len(count) <= known / 2 or near >= known / 2:
             norm.usual[fact] = Usual(usual, near, known)
         elif kind_of(fact).weight:
-            norm.scattered.append(Scattered(fact, len(count), usual))
+            norm.scattered[fact] = Scattered(fact, len(count), usual)
     return norm
 
 
@@ -194,22 +187,8 @@ def _rank(value: Value, kind: Kind) -> tuple[float, ...]:
     return (_size(value, kind),)
 
 
-def _harmful(fact: str, value: Value, usual: Value) -> bool:
-    """Whether a job can suffer from this value, the others having theirs."""
-    kind = kind_of(fact)
-    if kind.worse == "any":
-        return not (value == NONE and fact.startswith(_GOOD_NONE))
-    return (_rank(value, kind) < _rank(usual, kind)) == (kind.worse == "less")
-
-
 def _sure_causes(node: Answer) -> frozenset[str]:
     return frozenset(one.id for one in node.causes if one.confidence >= SURE)
-
-
-def _common_causes(nodes: Sequence[Answer]) -> frozenset[str]:
-    count = Counter(cause for node in nodes for cause in _sure_causes(node))
-    few = len(nodes) < 2
-    return frozenset(() if few else (c for c, times in count.items() if times * 2 >= len(nodes)))
 
 
 # What is not
@@ -236,20 +215,23 @@ def _differences(node: Answer, new: frozenset[str], norm: Norm) -> tuple[Differs
             rows.append(_differs(fact, value, usual, new))
     if not new and not any(one.weight for one in rows):
         return ()
-    rows.sort(key=_importance)
+    rows.sort(key=lambda o: (not o.shown, -o.weight, not o.explains, _place(o.fact), o.fact))
     if new:
         first, others = sorted(new), ", ".join(sorted(norm.causes)) or NONE
         rows.insert(0, Differs("causes", ", ".join(first), others, first[0], 3, True))
     return tuple(rows)
 
 
-def _importance(one: Differs) -> tuple[object, ...]:
-    place = PLACE.get(kind_of(one.fact).name, len(PLACE))
-    return not one.shown, -one.weight, not one.explains, place, one.fact
+def _place(fact: str) -> int:
+    return PLACE.get(kind_of(fact).name, len(PLACE))
 
 
 def _differs(fact: str, value: Value, usual: Usual, new: frozenset[str]) -> Differs:
-    kind, harmful = kind_of(fact), _harmful(fact, value, usual.value)
+    """A difference, and whether a job can suffer from this value, the others having theirs."""
+    kind = kind_of(fact)
+    harmful = not (value == NONE and fact.startswith(_GOOD_NONE))
+    if kind.worse != "any":
+        harmful = (_rank(value, kind) < _rank(usual.value, kind)) == (kind.worse == "less")
     shown = next((cause for cause in kind.causes if cause in new), None)
     weight: Weight = kind.weight if harmful or not kind.weight else 1
     explains = shown or (kind.causes[0] if kind.causes and harmful else None)
@@ -266,7 +248,15 @@ def _groups(found: Sequence[Found]) -> list[Group]:
         counting = (one for one in differs if kind_of(one.fact).weight)
         key = tuple((one.fact, _rounded(one.fact, one.value)) for one in counting)
         by_key[node.status, tuple(cause.id for cause in node.causes), key].append((node, differs))
-    return [_group([node for node, _ in some], some[0][1]) for some in by_key.values()]
+    out = []
+    for some in by_key.values():
+        first, differs = some[0]
+        shown = (one for one in differs[:4] if one.fact != "causes")
+        otherwise = ", ".join(f"{title(one.fact)} {one.value}"[:80] for one in shown)
+        nodes = tuple(sorted(node.name for node, _ in some))
+        describes = f"otherwise: {otherwise}" if differs else _describes(first.facts)
+        out.append(Group(nodes, first.status, first.headline, describes, first.causes))
+    return out
 
 
 def _rounded(fact: str, value: Value) -> Value:
@@ -277,19 +267,6 @@ def _rounded(fact: str, value: Value) -> Value:
     return round(math.log(value) / math.log1p(2 * tolerance))
 
 
-def _group(nodes: list[Answer], differs: tuple[Differs, ...]) -> Group:
-    first = nodes[0]
-    shown = [one for one in differs[:4] if one.fact != "causes"]
-    otherwise = ", ".join(f"{title(one.fact)} {one.value}"[:80] for one in shown)
-    return Group(
-        nodes=tuple(sorted(node.name for node in nodes)),
-        status=first.status,
-        headline=first.headline,
-        describes=f"otherwise: {otherwise}" if differs else _describes(first.facts),
-        causes=first.causes,
-    )
-
-
 def _describes(facts: Mapping[str, Value]) -> str:
     """A node in a few words: GPUs, driver, frameworks."""
     parts = [str(facts.get("gpu.names") or "GPUs not seen").replace(NONE, "no GPU")]
@@ -297,12 +274,3 @@ def _describes(facts: Mapping[str, Value]) -> str:
         parts.append(f"driver {facts['driver.version']}")
     named = ((name, facts.get(f"framework.{name}")) for name in _FRAMEWORKS)
     return ", ".join([*parts, *(f"{name} {value}" for name, value in named if value)])
-
-
-def _unseen(nodes: Sequence[Answer]) -> dict[str, int]:
-    """Facts of weight that most nodes told and some could not."""
-    told = Counter(fact for node in nodes for fact in node.facts)
-    exact = {kind.name for kind in KINDS.values() if kind.weight and kind.exact}
-    total = len(nodes)
-    some = {fact: n for fact, n in sorted(told.items()) if total / 2 <= n < total}
-    return {fact: total - n for fact, n in some.items() if fact in exact}

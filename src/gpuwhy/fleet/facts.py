@@ -9,21 +9,18 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
-from gpuwhy.facts.driver import DeviceNode
 from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.loads import DriverLibrary
-from gpuwhy.facts.system import Memory
 from gpuwhy.fleet.answer import NONE, Value, expression
 from gpuwhy.machine.machine import Machine
 
 GIB, MIB = 1 << 30, 1 << 20
-_PACKAGES = expression("packages")
-_OWN = expression("own_variables")
-"""Variables that are meant to differ from node to node, or that say nothing of the GPU."""
+IB, NET = "/sys/class/infiniband", "/sys/class/net"
+MOST = 64
 _UUID = re.compile(r"\b((?:MIG-)?(?:GPU-)?)[0-9a-f]{8}(?:-[0-9a-f]{4,12})*\b")
 """GPUs by their own names: each node has others."""
 _STEM = re.compile(r"(?:lib)?([A-Za-z][A-Za-z_]*?)(?:64_\d+|\.so|[-_.\d].*|$)")
+_PLUGIN = re.compile(r"libnccl-(?:net|tuner|profiler|env)[\w.-]*\.so")
 _SLOWED = {"hw_slowdown", "hw_thermal", "hw_power_brake", "sw_thermal"}
 """Reasons that are nobody's wish; a power cap under load is usual."""
 _FAMILIES = {
@@ -33,11 +30,10 @@ _FAMILIES = {
     "lib": "loads.trees",
     "missing": "loads.trees",
 }
-
 Show = Callable[[Any], Value]
 
 
-def of_machine(facts: Facts) -> dict[str, Value]:
+def compared(machine: Machine, facts: Facts) -> dict[str, Value]:
     """Everything of one machine that is compared."""
     alone = {name: told(attrgetter(path)(facts), show) for name, path, show in _FACTS}
     if isinstance(facts.system.tasks, Absent):
@@ -45,9 +41,11 @@ def of_machine(facts: Facts) -> dict[str, Value]:
     return {
         **alone,
         **_of_gpus(facts),
-        **_libraries(facts),
-        **_environment(facts),
-        **_variables(facts),
+        **_software(facts),
+        **_network(machine),
+        **_worst_gpu(machine),
+        "host.cpus": told(machine.lines("/proc/self/status", "Cpus_allowed_list:"), _cpus),
+        "limits.locked_memory": told(machine.limit("MEMLOCK"), int),
         "toolkit.cuda": _toolkit(facts),
     }
 
@@ -73,28 +71,33 @@ def _listed(values: Iterable[Any]) -> str:
     return ", ".join(map(str, sorted(set(values)))) or NONE
 
 
-def _counted(values: Iterable[str]) -> str:
-    count = sorted(Counter(values).items())
+def _counted(values: Iterable[object]) -> str:
+    count = sorted(Counter(map(str, values)).items())
     return ", ".join(f"{times} × {value}" for value, times in count) or NONE
 
 
-def _memory_limit(memory: Memory) -> Value:
-    return -1 if isinstance(memory.limit, Absent) else told(memory.limit, _gib)
-
-
-def _refused(nodes: tuple[DeviceNode, ...]) -> Value:
+def _refused(nodes: Any) -> Value:
     required = (node for node in nodes if node.required)
     return sum(not one.present or told(one.opened) not in ("ok", None, NONE) for one in required)
 
 
-def _peermem(modules: tuple[str, ...]) -> Value:
+def _peermem(modules: Any) -> Value:
     return "loaded" if "nvidia_peermem" in modules else "not loaded"
 
 
-def _first_library(copies: tuple[DriverLibrary, ...]) -> Value:
-    if not copies:
-        return NONE
-    return f"{copies[0].kind} {value_or(copies[0].version, '')}".rstrip()
+def _limit(memory: Any) -> Value:
+    return -1 if isinstance(memory.limit, Absent) else told(memory.limit, _gib)
+
+
+def _first_library(copies: Any) -> Value:
+    return f"{copies[0].kind} {value_or(copies[0].version, '')}".rstrip() if copies else NONE
+
+
+def _cpus(lines: tuple[str, ...]) -> Value:
+    """How many CPUs "0-31,64-95" names."""
+    text = lines[0].partition(":")[2] if lines else ""
+    spans = re.findall(r"(\d{1,6})(?:-(\d{1,6}))?", text)
+    return sum(int(last or first) - int(first) + 1 for first, last in spans) or None
 
 
 _FACTS: tuple[tuple[str, str, Show], ...] = (
@@ -106,7 +109,7 @@ _FACTS: tuple[tuple[str, str, Show], ...] = (
     ("host.container", "system.container", str),
     ("host.shm", "system.shm", lambda space: space.total // MIB),
     ("host.memory", "system.memory", lambda memory: _gib(memory.total)),
-    ("host.memory_limit", "system.memory", _memory_limit),
+    ("host.memory_limit", "system.memory", _limit),
     ("limits.open_files", "system.open_files_limit", int),
     ("limits.address_space", "system.address_space_limit", int),
     ("limits.tasks", "system.tasks", int),
@@ -128,7 +131,7 @@ _FACTS: tuple[tuple[str, str, Show], ...] = (
 
 def _all(values: list[Any]) -> Value:
     """The value of all GPUs, or how many have which."""
-    return values[0] if len(set(values)) == 1 else _counted(map(str, values))
+    return values[0] if len(set(values)) == 1 else _counted(values)
 
 
 _OF_GPUS: tuple[tuple[str, str, Show, Callable[[list[Any]], Value]], ...] = (
@@ -141,6 +144,14 @@ _OF_GPUS: tuple[tuple[str, str, Show, Callable[[list[Any]], Value]], ...] = (
     ("gpu.reset_due", "ecc", lambda ecc: int(ecc.pending or ecc.remap_failed), sum),
 )
 """A fact's name, its field, its value of one GPU, and what counts of several."""
+_WORST = (
+    ("gpu.pcie_width", "pcie", "width"),
+    ("gpu.pcie_generation", "pcie", "max_generation"),
+    ("gpu.clock_max", "clocks", "max"),
+    ("gpu.clock_limit", "clocks", "limit"),
+    ("gpu.power_limit", "power", "limit"),
+)
+"""Facts of the worst GPU: NVML's answer, and the field in it."""
 
 
 def _of_gpus(facts: Facts) -> dict[str, Value]:
@@ -162,44 +173,60 @@ def _of_gpus(facts: Facts) -> dict[str, Value]:
     return {**out, "gpu.held": sum(held)} if held else out
 
 
+def _worst_gpu(machine: Machine) -> dict[str, Value]:
+    """Links, clocks, power limits and ECC of the worst GPU, where NVML tells them."""
+    said = machine.call("nvml", "all")
+    if not isinstance(said, Known):
+        said = machine.call("nvml")  # a recording of version 0 holds all answers there
+    lines = [one for one in value_or(said, ()) if isinstance(one.get("gpu"), int)]
+    if not lines:
+        return {}
+    modes = [mode for one in lines if isinstance(mode := one.get("ecc_mode"), str)]
+    return {
+        **{
+            fact: _worst([line.get(query) for line in lines], field)
+            for fact, query, field in _WORST
+        },
+        "gpu.nvlink": _worst(lines, "nvlink"),
+        "gpu.ecc_mode": _listed(modes) if modes else None,
+    }
+
+
+def _worst(answers: Iterable[Any], field: str) -> Value:
+    values = (answer.get(field) for answer in answers if isinstance(answer, dict))
+    return min((value for value in values if isinstance(value, (int, float))), default=None)
+
+
 # Software
 
 
-def _libraries(facts: Facts) -> dict[str, Value]:
-    """What every framework would load, by library; and what it would not find."""
+def _software(facts: Facts) -> dict[str, Value]:
+    """Libraries that would be loaded and those not found, packages, frameworks, variables."""
+    out: dict[str, Value] = {}
     versions: dict[str, set[str]] = {}
-    missing: dict[str, Value] = {}
     for tree in value_or(facts.loads.trees, ()):
         for library in tree.libraries:
             if isinstance(library.version, Known):
                 found = _STEM.match(library.name)
                 name = f"lib.{found[1] if found else library.name}"
                 versions.setdefault(name, set()).add(library.version.value)
-        missing.update({f"missing.{one.name}": "not found" for one in tree.missing})
-    return {**{name: ", ".join(sorted(some)) for name, some in versions.items()}, **missing}
-
-
-def _environment(facts: Facts) -> dict[str, Value]:
-    out: dict[str, Value] = {}
+        out |= {f"missing.{one.name}": "not found" for one in tree.missing}
+    out |= {name: _listed(some) for name, some in versions.items()}
     if isinstance(facts.environment.packages, Known):
         installed = {one.name: one.version for one in facts.environment.by_name.values()}
         rows = "\n".join(sorted(f"{name}=={version}" for name, version in installed.items()))
         digest = hashlib.sha256(rows.encode("utf-8", "replace")).hexdigest()[:8]
         out["python.packages"] = f"{len(installed)} packages ({digest})"
-        out |= {f"package.{name}": v for name, v in installed.items() if _PACKAGES.match(name)}
+        kept = expression("packages")
+        out |= {f"package.{name}": v for name, v in installed.items() if kept.match(name)}
     for framework in value_or(facts.frameworks.installed, ()):
         cuda = told(framework.built_for_cuda)
         built = "" if cuda is None else " without CUDA" if cuda == NONE else f" for CUDA {cuda}"
         out[f"framework.{framework.name}"] = f"{framework.version}{built}"
+    for variable in value_or(facts.variables.variables, ()):
+        if not expression("own_variables").fullmatch(variable.name):
+            out[f"env.{variable.name}"] = _UUID.sub(r"\1…", variable.value)
     return out
-
-
-def _variables(facts: Facts) -> dict[str, Value]:
-    return {
-        f"env.{one.name}": _UUID.sub(r"\1…", one.value)
-        for one in value_or(facts.variables.variables, ())
-        if not _OWN.fullmatch(one.name)
-    }
 
 
 def _toolkit(facts: Facts) -> Value:
@@ -213,145 +240,42 @@ def _toolkit(facts: Facts) -> Value:
     return "elsewhere"
 
 
-IB, NET = "/sys/class/infiniband", "/sys/class/net"
-MOST = 64
-_VIRTUAL = expression("virtual")
-_PLUGIN = re.compile(r"libnccl-(?:net|tuner|profiler|env)[\w.-]*\.so")
-_WORST = (
-    ("gpu.pcie_width", "pcie", "width"),
-    ("gpu.pcie_generation", "pcie", "max_generation"),
-    ("gpu.clock_max", "clocks", "max"),
-    ("gpu.clock_limit", "clocks", "limit"),
-    ("gpu.power_limit", "power", "limit"),
-)
-"""Facts of the worst GPU: NVML's answer, and the field in it."""
+# Network
 
 
-def at_machine(machine: Machine) -> dict[str, Value]:
-    """Everything of this kind; None where it could not be seen."""
-    second = machine.exists("/sys/fs/cgroup/cgroup.controllers")
+def _network(machine: Machine) -> dict[str, Value]:
+    """InfiniBand and RoCE ports, the interfaces that a job could use, what NCCL would load."""
+
+    def text(path: str) -> str:
+        return value_or(machine.read(path), "").strip()
+
+    def names(folder: str) -> list[str]:
+        return [one.name for one in value_or(machine.list(folder), ())][:MOST]
+
+    devices, interfaces = machine.list(IB), machine.list(NET)
+    out: dict[str, Value] = {"net.ib_devices": 0 if isinstance(devices, Absent) else None}
+    if isinstance(devices, Known):
+        folders = [f"{IB}/{name}/ports" for name in names(IB)]
+        ports = [f"{folder}/{port}" for folder in folders for port in names(folder)]
+        active = [port for port in ports if "ACTIVE" in text(f"{port}/state")]
+        rates = (re.match(r"\d{1,9}(?:\.\d{1,4})?", text(f"{port}/rate")) for port in active)
+        layers = filter(None, (text(f"{port}/link_layer") for port in ports))
+        out = {
+            "net.ib_devices": len(folders),
+            "net.ib_active": len(active),
+            "net.ib_layer": ", ".join(sorted(set(layers))) or None,
+            "net.ib_rate": min((float(rate[0]) for rate in rates if rate), default=None),
+        }
+    usable = [name for name in names(NET) if not expression("virtual").match(name)]
+    up = [one for one in usable if text(f"{NET}/{one}/operstate") in ("up", "unknown")]
+    mtus = [text(f"{NET}/{name}/mtu") or NONE for name in up]
+    seen = isinstance(interfaces, Known)
+    plugins = (one.name for one in value_or(machine.ldcache(), ()) if _PLUGIN.fullmatch(one.name))
+    config = machine.lines("/etc/nccl.conf", "NCCL_")
     return {
-        **_adapters(machine),
-        **_interfaces(machine),
-        **_nccl(machine),
-        **_gpus(machine),
-        "host.cpus": told(machine.lines("/proc/self/status", "Cpus_allowed_list:"), _cpus),
-        "host.governor": _text(machine, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        "host.cgroup": told(second, lambda there: "2" if there else "1"),
-        "host.cpu_quota": _quota(_text(machine, "/sys/fs/cgroup/cpu.max") or ""),
-        "limits.locked_memory": told(machine.limit("MEMLOCK"), int),
-        "driver.flavour": told(machine.read("/proc/driver/nvidia/version"), _flavour),
-    }
-
-
-def _flavour(text: str) -> Value:
-    if "Kernel Module" not in text:
-        return None
-    return "open" if "Open Kernel Module" in text else "proprietary"
-
-
-def _cpus(lines: tuple[str, ...]) -> Value:
-    """How many CPUs "0-31,64-95" names."""
-    text = lines[0].partition(":")[2] if lines else ""
-    spans = re.findall(r"(\d{1,6})(?:-(\d{1,6}))?", text)
-    return sum(int(last or first) - int(first) + 1 for first, last in spans) or None
-
-
-def _quota(text: str) -> Value:
-    """CPUs by quota and period of cpu.max; -1 = no limit."""
-    found = re.fullmatch(r"(max|\d{1,12}) (\d{1,12})", text)
-    if not found:
-        return None
-    if found[1] == "max" or found[2] == "0":
-        return -1
-    return round(int(found[1]) / int(found[2]), 2)
-
-
-def _text(machine: Machine, path: str) -> str | None:
-    said = machine.read(path)
-    return said.value.strip() if isinstance(said, Known) else None
-
-
-def _texts(machine: Machine, paths: Iterable[str]) -> list[str]:
-    return [text for path in paths if (text := _text(machine, path))]
-
-
-def _names(machine: Machine, folder: str) -> list[str]:
-    return [one.name for one in value_or(machine.list(folder), ())][:MOST]
-
-
-def _set(values: Iterable[str]) -> Value:
-    return ", ".join(sorted(set(values))) or None
-
-
-def _least(values: Iterable[str]) -> Value:
-    found = (re.match(r"\d{1,9}(?:\.\d{1,4})?", value) for value in values)
-    return min((float(one[0]) for one in found if one), default=None)
-
-
-def _adapters(machine: Machine) -> dict[str, Value]:
-    """InfiniBand and RoCE: devices, ports that are up, rate, firmware, their PCIe lanes."""
-    there = machine.list(IB)
-    if not isinstance(there, Known):
-        return {"net.ib_devices": 0 if isinstance(there, Absent) else None}
-    devices = [f"{IB}/{name}" for name in _names(machine, IB)]
-    ports = [f"{one}/ports/{port}" for one in devices for port in _names(machine, f"{one}/ports")]
-    active = [port for port in ports if "ACTIVE" in (_text(machine, f"{port}/state") or "")]
-    lanes = _texts(machine, (f"{one}/device/current_link_width" for one in devices))
-    return {
-        "net.ib_devices": len(devices),
-        "net.ib_active": len(active),
-        "net.ib_layer": _set(_texts(machine, (f"{port}/link_layer" for port in ports))),
-        "net.ib_rate": _least(_texts(machine, (f"{port}/rate" for port in active))),
-        "net.ib_firmware": _set(_texts(machine, (f"{one}/fw_ver" for one in devices))),
-        "net.ib_pcie_width": _least(lanes),
-    }
-
-
-def _interfaces(machine: Machine) -> dict[str, Value]:
-    """The interfaces that a job could use, and how large a packet may be on them."""
-    if not isinstance(machine.list(NET), Known):
-        return {"net.interfaces": None}
-    usable = [name for name in _names(machine, NET) if not _VIRTUAL.match(name)]
-    up = [one for one in usable if _text(machine, f"{NET}/{one}/operstate") in ("up", "unknown")]
-    return {
-        "net.interfaces": _set(up) or NONE,
-        "net.mtu": _set(_text(machine, f"{NET}/{name}/mtu") or NONE for name in up) or NONE,
-    }
-
-
-def _nccl(machine: Machine) -> dict[str, Value]:
-    """Network plugins of NCCL that the loader's cache knows, and NCCL's configuration file."""
-    cache, config = machine.ldcache(), machine.lines("/etc/nccl.conf", "NCCL_")
-    plugins = (one.name for one in value_or(cache, ()) if _PLUGIN.fullmatch(one.name))
-    return {
-        "nccl.plugins": (_set(plugins) or NONE) if isinstance(cache, Known) else None,
+        **out,
+        "net.interfaces": _listed(up) if seen else None,
+        **({"net.mtu": _listed(mtus)} if seen else {}),
+        "nccl.plugins": _listed(plugins) if isinstance(machine.ldcache(), Known) else None,
         "nccl.config": told(config, lambda rows: "; ".join(sorted(map(str.strip, rows))) or NONE),
     }
-
-
-def _gpus(machine: Machine) -> dict[str, Value]:
-    """Links, clocks, power limits and ECC of the worst GPU, where NVML tells them."""
-    said = machine.call("nvml", "all")
-    if not isinstance(said, Known):
-        said = machine.call("nvml")  # a recording of version 0 holds all answers there
-    lines = [one for one in value_or(said, ()) if isinstance(one.get("gpu"), int)]
-    if not lines:
-        return {}
-    rows = [one["rows"] for one in lines if "rows" in one]
-    modes = (one.get("ecc_mode") for one in lines)
-    worst = {
-        fact: min(_numbers([line.get(query) for line in lines], field), default=None)
-        for fact, query, field in _WORST
-    }
-    return {
-        **worst,
-        "gpu.nvlink": min(_numbers(lines, "nvlink"), default=None),
-        "gpu.ecc_retired": sum(_numbers(rows, "remapped")) if rows else None,
-        "gpu.ecc_mode": _set(mode for mode in modes if isinstance(mode, str)),
-    }
-
-
-def _numbers(answers: Iterable[Any], field: str) -> list[int | float]:
-    values = (answer.get(field) for answer in answers if isinstance(answer, dict))
-    return [value for value in values if isinstance(value, (int, float))]

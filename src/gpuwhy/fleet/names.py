@@ -40,26 +40,19 @@ def expand(text: str) -> list[str]:
 
 
 def _one(part: str) -> Iterator[str]:
-    """ "a[1-2]b[3-4]" gives four names."""
+    """The names of one bracketed name: "a[1-2]b[3-4]" gives four."""
     found = re.match(r"([^\[\]]*)\[([\d,\s-]*)\](.*)$", part, re.DOTALL)
     if not found:
         yield part
         return
-    for number in _numbers(found[2]):
-        for rest in _one(found[3]):
-            yield f"{found[1]}{number}{rest}"
-
-
-def _numbers(text: str) -> Iterator[str]:
-    for one in filter(None, (part.strip() for part in text.split(","))):
+    for one in filter(None, (part.strip() for part in found[2].split(","))):
         span = _RANGE.fullmatch(one)
-        if not span:
-            yield one
-            continue
-        first, last = int(span[1]), int(span[2] or span[1])
+        first, last = (int(span[1]), int(span[2] or span[1])) if span else (0, 0)
         if last - first > MOST:
             raise TooManyError(f"{one}: more than {MOST:,} nodes")
-        yield from (str(number).zfill(len(span[1])) for number in range(first, last + 1))
+        for number in range(first, last + 1):
+            shown = str(number).zfill(len(span[1])) if span else one
+            yield from (f"{found[1]}{shown}{rest}" for rest in _one(found[3]))
 
 
 def fold(names: Iterable[str]) -> str:
@@ -78,17 +71,14 @@ def fold(names: Iterable[str]) -> str:
     for head, tail, number in free:  # 001 … 099 and 100 belong together
         home = (head, tail, len(str(number)))
         padded.setdefault(home if home in padded else (head, tail, 0), set()).add(number)
-    out += [_folded(*shape, sorted(numbers)) for shape, numbers in padded.items()]
+    for (head, tail, width), numbers in padded.items():
+        spans: list[list[int]] = []
+        for number in sorted(numbers):
+            if spans and spans[-1][1] + 1 == number:
+                spans[-1][1] = number
+            else:
+                spans.append([number, number])
+        texts = ["-".join(f"{end:0{width}d}" for end in dict.fromkeys(span)) for span in spans]
+        inner = ",".join(texts) if len(numbers) == 1 else f"[{','.join(texts)}]"
+        out.append(f"{head}{inner}{tail}")
     return ",".join(sorted(out))
-
-
-def _folded(head: str, tail: str, width: int, numbers: list[int]) -> str:
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and spans[-1][1] + 1 == number:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
-    texts = [f"{a:0{width}d}" if a == b else f"{a:0{width}d}-{b:0{width}d}" for a, b in spans]
-    inner = ",".join(texts)
-    return f"{head}{inner}{tail}" if len(numbers) == 1 else f"{head}[{inner}]{tail}"

@@ -1,7 +1,7 @@
 """Ray: one task without resources on each node of a cluster; Ray runs in a process of its own.
 
-That process prints JSON lines: first {"nodes": {label: "" or why it cannot be asked}}, then one
-for each node: {"label", "line"} or {"label", "why"}. `Cluster` reads them.
+That process prints JSON lines: first {"nodes": [label …]}, then one for each node:
+{"label", "line"} or {"label", "why"}. `Cluster` reads them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,6 @@ from gpuwhy.fleet.answer import Silent
 from gpuwhy.fleet.read import Heard, clean_name
 from gpuwhy.machine.children import ray_node
 
-CLIENT = "ray://"
-_IN_ORDER = (1, 3, 4)
-"""Ray's NodeDeathInfo: EXPECTED_TERMINATION, AUTOSCALER_DRAIN_PREEMPTED, AUTOSCALER_DRAIN_IDLE."""
-
-
 # In the process that speaks to the cluster
 
 
@@ -32,20 +27,30 @@ class NoRayError(Exception):
 
 
 def ask(address: str, seconds: float) -> Iterator[str]:
-    """The answers as they come, until the time is up."""
+    """The answers as they come, until the time is up; what still runs ends with this process."""
     until = time.monotonic() + seconds
     ray = _connected(address)
-    nodes = _nodes_of(ray)
-    yield json.dumps({"nodes": {label: why for label, (_, why) in nodes.items()}})
-    asked = {_start(ray, node, seconds): label for label, (node, why) in nodes.items() if not why}
-    waiting = list(asked)
-    try:
-        while waiting and (left := until - time.monotonic()) > 0:
-            ready, waiting = ray.wait(waiting, num_returns=1, timeout=min(left, 5.0))
-            for ref in ready:
-                yield json.dumps({"label": asked[ref], **_said(ray, ref)})
-    finally:
-        _cancel(ray, waiting)
+    rows = [row for row in ray.nodes() if row.get("Alive")]
+    keys = ("NodeManagerHostname", "NodeName", "NodeManagerAddress")
+    names = [next((row[key] for key in keys if row.get(key)), "?") for row in rows]
+    nodes = {}  # of several nodes of one name with the id
+    for row, name in zip(rows, names, strict=True):
+        label = name if names.count(name) == 1 else f"{name}/{row['NodeID'][:8]}"
+        nodes[label] = row["NodeID"]
+    yield json.dumps({"nodes": list(nodes)})
+    asked = {_start(ray, node, seconds): label for label, node in nodes.items()}
+    while asked and (left := until - time.monotonic()) > 0:
+        for ref in ray.wait(list(asked), num_returns=1, timeout=min(left, 5.0))[0]:
+            said = {"label": asked.pop(ref)}
+            try:
+                line = ray.get(ref, timeout=10)
+                said |= {"why": line[1:]} if line.startswith("!") else {"line": line}
+            except (
+                Exception
+            ) as error:  # Ray's own: the node or its worker died, no Python, no memory
+                first = next(iter(str(error).strip().splitlines()), "")
+                said["why"] = f"{type(error).__name__}: {first}"[:300]
+            yield json.dumps(said)
 
 
 def _connected(address: str) -> Any:
@@ -55,7 +60,7 @@ def _connected(address: str) -> Any:
     except ImportError as error:
         how = "pip install 'gpuwhy[ray]' beside the job's Ray"
         raise NoRayError(f"Ray cannot be imported here ({error}): {how}") from error
-    client = address.startswith(CLIENT)
+    client = address.startswith("ray://")
     quiet = {} if client else {"log_to_driver": False, "logging_level": "CRITICAL"}
     try:
         ray.init(address=address or "auto", namespace="gpuwhy", **quiet)
@@ -63,24 +68,6 @@ def _connected(address: str) -> Any:
         why = str(error).strip().splitlines()[0]
         raise NoRayError(f"no Ray cluster at {address or 'auto'}: {why}") from error
     return ray
-
-
-def _nodes_of(ray: Any) -> dict[str, tuple[str, str]]:
-    """Label → (Ray's id, why it cannot be asked); of several nodes of one name with the id."""
-    rows = [row for row in ray.nodes() if row.get("Alive") or _is_missed(row)]
-    keys = ("NodeManagerHostname", "NodeName", "NodeManagerAddress")
-    names = [next((row[key] for key in keys if row.get(key)), None) for row in rows]
-    out = {}
-    for row, name in zip(rows, names, strict=True):
-        label = str(name) if names.count(name) == 1 else f"{name}/{row['NodeID'][:8]}"
-        why = "" if row.get("Alive") else f"Ray lost it: {row.get('DeathReasonMessage') or 'dead'}"
-        out[label] = (row["NodeID"], why)
-    return out
-
-
-def _is_missed(row: dict[str, Any]) -> bool:
-    """Whether a dead node is missed: one that was taken down in order is not."""
-    return row.get("DeathReason") not in (None, *_IN_ORDER)
 
 
 def _start(ray: Any, node: str, seconds: float) -> Any:
@@ -97,29 +84,11 @@ def _start(ray: Any, node: str, seconds: float) -> Any:
     return task.remote(inspect.getsource(ray_node), seconds)
 
 
-def _said(ray: Any, ref: Any) -> dict[str, str]:
-    try:
-        line = ray.get(ref, timeout=10)
-    except Exception as error:  # Ray's own: the node or its worker died, no Python, no memory
-        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        return {"why": f"{type(error).__name__}: {first}"[:300]}
-    return {"why": line[1:] or "it said nothing"} if line.startswith("!") else {"line": line}
-
-
-def _cancel(ray: Any, refs: list[Any]) -> None:
-    """Take back what still runs; the process ends after this, and Ray ends what it started."""
-    for ref in refs:
-        try:
-            ray.cancel(ref, force=True)
-        except Exception:  # a node that does not answer cannot be told
-            break
-
-
 # In ours
 
 
 class _Said(msgspec.Struct, frozen=True):
-    nodes: dict[str, str] | None = None
+    nodes: list[str] | None = None
     label: str = ""
     line: str = ""
     why: str = ""
@@ -143,7 +112,7 @@ class Cluster:
                 self.why = text.removeprefix("gpuwhy: ")
             return
         if said.nodes is not None:
-            self.nodes = {clean_name(label): plain(why)[:300] for label, why in said.nodes.items()}
+            self.nodes = dict.fromkeys(map(clean_name, said.nodes), "")
             return
         label, before = clean_name(said.label), len(self.heard.answers)
         if said.line:

@@ -15,12 +15,13 @@ from gpuwhy.fleet.answer import NODE, Answer, CauseSeen, Silent, Value, expressi
 from gpuwhy.fleet.names import alias, short_name
 
 MOST = 4 << 20  # the longest line that is read
-MOST_FACTS, MOST_CAUSES, MOST_FAMILIES = 1024, 64, 16
+MOST_FACTS, MOST_CAUSES, MOST_FAMILIES, MOST_NOISE, MOST_BAD = 1024, 64, 16, 2000, 20
 LONGEST_NAME, LONGEST_VALUE = 128, 400
 _CAUSE = re.compile(r"[a-z][a-z0-9_]{0,30}\.[a-z][a-z0-9_]{0,40}")
 _FACT = re.compile(r"[a-z][a-z0-9_]{0,20}(?:\.[\w.+-]{1,100})?", re.ASCII)
 _STATUS = ("healthy", "broken", "degraded", "unknown")
 _NAME = re.compile(r"[\w.@:/+ -]{1,128}", re.ASCII)
+_LABELS: tuple[re.Pattern[str], ...] = tuple(map(re.compile, table("labels")))
 BEGINS = re.compile(rb'\{\s*"schema"\s*:\s*"gpuwhy\.node/')
 """How an answer begins, wherever a launcher put it in the line."""
 
@@ -82,29 +83,25 @@ def decoded(data: bytes) -> Answer:
         raise BadLineError(f"schema {_short(line.schema, 40)!r}; this gpuwhy reads {NODE!r}")
     if len(line.facts) > MOST_FACTS:
         raise BadLineError(f"{len(line.facts):,} facts; no node has more than {MOST_FACTS:,}")
-    values = ((name, _value(name, raw)) for name, raw in line.facts.items() if _is_fact(name))
-    causes = (one for one in line.report.causes[:MOST_CAUSES] if _CAUSE.fullmatch(one.id))
+    values = (
+        (name, _value(name, raw)) for name, raw in line.facts.items() if _FACT.fullmatch(name)
+    )
+    causes = []
+    for one in filter(lambda one: _CAUSE.fullmatch(one.id), line.report.causes[:MOST_CAUSES]):
+        confidence = min(1.0, max(0.0, _finite(one.confidence)))
+        causes.append(CauseSeen(one.id, _short(one.title), confidence))
     return Answer(
         node=clean_name(line.node),
         time=_finite(line.time),
         gpuwhy=_short(line.gpuwhy, 40),
         status=line.report.status if line.report.status in _STATUS else "unknown",
-        headline=_short(line.report.headline, LONGEST_VALUE),
-        causes=tuple(map(_cause, causes)),
+        headline=_short(line.report.headline),
+        causes=tuple(causes),
         own={name: value for name, value in values if value is not None},
-        whole=tuple(filter(_is_fact, line.whole[:MOST_FAMILIES])),
+        whole=tuple(filter(_FACT.fullmatch, line.whole[:MOST_FAMILIES])),
         received=_finite(line.received),
         label=clean_name(line.label) if line.label else "",
     )
-
-
-def _is_fact(name: str) -> bool:
-    return _FACT.fullmatch(name) is not None
-
-
-def _cause(one: CauseSeen) -> CauseSeen:
-    confidence = min(1.0, max(0.0, _finite(one.confidence)))
-    return CauseSeen(one.id, _short(one.title, LONGEST_VALUE), confidence)
 
 
 def _finite(number: float) -> float:
@@ -119,10 +116,10 @@ def _value(fact: str, value: Value | bool) -> Value:
         return value if math.isfinite(value) and abs(value) < 2**63 else None
     if value is None or (kind_of(fact).worse != "any" and fact != "driver.cuda"):
         return None
-    return _short(value, LONGEST_VALUE)
+    return _short(value)
 
 
-def _short(text: str, most: int) -> str:
+def _short(text: str, most: int = LONGEST_VALUE) -> str:
     text = plain(text[: most * 2])
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -132,11 +129,6 @@ def clean_name(name: str) -> str:
     if _NAME.fullmatch(name):
         return name.strip() or "?"
     return re.sub(r"[^\w.@:/+-]", "?", plain(name[:LONGEST_NAME]), flags=re.ASCII) or "?"
-
-
-MOST_NOISE, MOST_BAD = 2000, 20
-_LABELS: tuple[re.Pattern[str], ...] = tuple(map(re.compile, table("labels")))
-_COMPLAINT, _SPEAKS = expression("complaint"), expression("speaks")
 
 
 class Heard:
@@ -166,28 +158,22 @@ class Heard:
         self.answers.append(answer)
         return answer
 
-    def complain(self, where: str, why: str) -> None:
-        """Note a line that cannot be used."""
-        self.bad_count += 1
-        if len(self.bad) < MOST_BAD:
-            self.bad.append(f"{where}: {why}")
-
     def take(self, line: bytes | None, where: str, received: float = 0.0) -> None:
         """Add one line of a launcher's output; None is one that was too long."""
-        if line is None:
-            self.complain(where, f"longer than {MOST >> 20} MiB")
-            return
-        begins = BEGINS.search(line[:4096])
-        if not begins:
+        begins = BEGINS.search(line[:4096]) if line else None
+        if line is not None and begins is None:
             text = plain(line[:400].decode("utf-8", "replace")).strip()
             if text and len(self.noise) < MOST_NOISE:
                 self.noise.append(text)
             return
-        raw = line[begins.start() :].strip()
         try:
+            if line is None or begins is None:
+                raise BadLineError(f"longer than {MOST >> 20} MiB")
+            raw = line[begins.start() :].strip()
             answer = self.add(decoded(raw))
         except BadLineError as error:
-            self.complain(where, str(error))
+            self.bad_count += 1
+            self.bad += [f"{where}: {error}"] if len(self.bad) < MOST_BAD else []
             return
         before = line[: begins.start()].decode("utf-8", "replace")
         answer.label = label_of(before) or answer.label
@@ -232,31 +218,19 @@ def silent(heard: Heard, expected: Iterable[str]) -> list[Silent]:
     """The nodes that were expected, or complained of, and did not answer; with the last word."""
     names = {one for answer in heard.answers for one in (answer.node, answer.name)}
     answered = names | set(map(short_name, names))
-    said = _complaints(heard)
+    shapes = {re.sub(r"\d+", "#", answer.label) for answer in heard.answers if answer.label}
+    said: dict[str, str] = {}  # node → the last word on it: a launcher's, or its own
+    for text in heard.noise:
+        found = expression("complaint").match(text)
+        spoke = found or expression("speaks").match(text)
+        if spoke is None or spoke["name"].isdigit():
+            continue
+        if found or re.sub(r"\d+", "#", spoke["name"]) in shapes:
+            said[spoke["name"]] = text
     out = []
     for one in dict.fromkeys([*expected, *said]):
         if not answered.intersection((one, alias(one), short_name(one))):
-            out.append(Silent(clean_name(one), said.get(one) or _mention(heard.noise, one)))
+            word = re.compile(rf"(?<![\w.-]){re.escape(one)}(?![\w-])")
+            mention = (text for text in reversed(heard.noise) if word.search(text))
+            out.append(Silent(clean_name(one), said.get(one) or next(mention, "")))
     return out
-
-
-def _complaints(heard: Heard) -> dict[str, str]:
-    """Node → the last word on it: a launcher's, or its own."""
-    shapes = {_shape(answer.label) for answer in heard.answers if answer.label}
-    said: dict[str, str] = {}
-    for text in heard.noise:
-        found = _COMPLAINT.match(text)
-        if not found and (found := _SPEAKS.match(text)) and _shape(found["name"]) not in shapes:
-            continue
-        if found and not found["name"].isdigit():
-            said[found["name"]] = text
-    return said
-
-
-def _shape(name: str) -> str:
-    return re.sub(r"\d+", "#", name)
-
-
-def _mention(noise: list[str], name: str) -> str:
-    word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
-    return next((text for text in reversed(noise) if word.search(text)), "")

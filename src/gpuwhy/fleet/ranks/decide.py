@@ -5,19 +5,23 @@ A rank that only reports an absence did not begin it.
 
 from __future__ import annotations
 
+import re
+import signal
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import msgspec
 
 from gpuwhy.answer.answer import Answer
-from gpuwhy.fleet.ranks.gather import Gathered, Said, named
-from gpuwhy.fleet.ranks.job import Ended, Job, Rank
-from gpuwhy.fleet.ranks.log import Log, offsets
+from gpuwhy.fleet.ranks.gather import Gathered, Said, Xid
+from gpuwhy.fleet.ranks.log import Ended, Log, offsets
 from gpuwhy.log.log import Log as Reading
 
+SCHEMA = "gpuwhy.ranks/1"
 T = TypeVar("T")
 Found = tuple[Sequence[Log], str]  # logs of ranks, and how that is known
-NOBODY: Found = ((), "")
+BAD = ("failed", "killed", "waited")
 PARTED = (
     "the ranks did not run the same collective; which one parted is not in these logs: run it "
     "again with TORCH_DISTRIBUTED_DEBUG=DETAIL, or with TORCH_FR_BUFFER_SIZE=2000, and have "
@@ -28,21 +32,88 @@ LEAD, WRITTEN = 0.05, 0.3
 MOST_RANKS = 100_000
 
 
+class Rank(msgspec.Struct, frozen=True, rename={"number": "rank", "offset": "clock_ahead"}):
+    """One process of the job, as its log tells."""
+
+    name: str  # "rank 3", "gpu02/rank 3", or a file's own name
+    number: int | None  # None where nobody tells
+    host: str | None
+    ended: Ended
+    text: str = ""  # its last error in a line
+    cause: str | None = None
+    time: float | None = None  # of that, on the clock of the reference rank
+    last: float | None = None  # of its last line
+    offset: float = 0.0  # seconds by which its clock was found to be ahead
+    step: int | None = None  # the last training step it told
+
+
+class Job(msgspec.Struct, frozen=True):
+    """The answer for a job; `contract` is its JSON form."""
+
+    ranks: tuple[Rank, ...]
+    first: tuple[int, ...]  # places in `ranks` of what failed first; () = none, or nobody can tell
+    why: str  # how that is known
+    behind: tuple[int, ...] = ()  # places of stragglers
+    xids: tuple[Xid, ...] = ()
+    absent: tuple[int, ...] = ()  # numbers of ranks without a log
+    report: Answer | None = None  # on the log of the first
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether any rank tells of a failure."""
+        return any(rank.ended in BAD for rank in self.ranks)
+
+    def names(self, places: tuple[int, ...]) -> list[str]:
+        """The names of the ranks at these places."""
+        return [self.ranks[place].name for place in places]
+
+
+def contract(job: Job) -> dict[str, Any]:
+    """The job in plain values, `gpuwhy.ranks/1`: docs/ranks.schema.json."""
+    plain: dict[str, Any] = msgspec.to_builtins(job)
+    plain |= {"first": job.names(job.first), "behind": job.names(job.behind)}
+    order = ("first", "why", "ranks", "behind", "absent", "xids", "notes", "report")
+    rest = {name: plain[name] for name in order}
+    return {"schema": SCHEMA, **rest, "mismatches": []}  # of a dump, which 1.0 does not read
+
+
+def without_hosts(job: Job) -> Job:
+    """The same to pass on: the nodes are numbered, not named."""
+    named = [rank.host for rank in job.ranks] + [xid.host for xid in job.xids]
+    hosts = dict.fromkeys(host for host in named if host)
+    numbers = {host: f"node-{n}" for n, host in enumerate(hosts, 1)}
+    words = "|".join(map(re.escape, sorted(hosts, key=len, reverse=True))) or "(?!)"
+    shape = re.compile(rf"(?<![\w.-])(?:{words})(?![\w-])")
+
+    def hide(value: Any) -> Any:
+        if isinstance(value, str):
+            return shape.sub(lambda found: numbers[found[0]], value)
+        if isinstance(value, dict):
+            return {name: hide(one) for name, one in value.items()}
+        return [hide(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+    return msgspec.convert(hide(msgspec.to_builtins(job)), Job)
+
+
 def decide(gathered: Gathered, explain: Callable[[Reading], Answer]) -> Job:
     """The whole answer; `explain` says why one log's program failed."""
     gathered.whole()
-    said = gathered.said
+    said = Said("\n".join(gathered.words))
     for number, code in said.codes.items():  # a rank without a log gets an empty one
         mine = [log for log in gathered.logs.values() if log.number == number]
         for log in mine or [gathered.log(f"rank {number}", number)]:
             log.code = code
     logs = sorted(gathered.logs.values(), key=lambda log: (log.number < 0, log.number, log.name))
-    apart = offsets([log.shared for log in logs])
-    for log, offset in zip(logs, apart, strict=True):
+    for log in logs:
+        log.end()
+    for log, offset in zip(logs, offsets([log.shared for log in logs]), strict=True):
         log.offset = offset
     reports = [explain(log.reading) if log.tells_a_failure else None for log in logs]
-    absent = _absent(logs, gathered.world)
-    first, why = _Judge(logs, said.root, absent).first()
+    have = {log.number for log in logs}
+    told = have and -1 not in have and gathered.world <= MOST_RANKS
+    absent = tuple(one for one in range(gathered.world if told else 0) if one not in have)
+    first, why = _first(logs, said.root, absent)
     chosen = set(first)
     places = tuple(place for place, log in enumerate(logs) if log in chosen)
     steps = sorted(log.step for log in logs if log.step is not None)
@@ -60,13 +131,17 @@ def decide(gathered: Gathered, explain: Callable[[Reading], Answer]) -> Job:
 
 
 def _rank(log: Log, report: Answer | None, said: Said) -> Rank:
-    by_launcher = log.gone or (named(log.code) if log.code else "")
+    text = log.words
+    if log.code and not text:
+        names = {-one.value: one.name for one in signal.Signals}
+        how = f"exit code {log.code}" if log.code > 0 else names.get(log.code)
+        text = f"its launcher says: {how or f'signal {-log.code}'}"
     return Rank(
         name=log.name,
         number=log.number if log.number >= 0 else None,
         host=said.hosts.get(log.number),
         ended=log.ended,
-        text=log.words or (f"its launcher says: {by_launcher}" if by_launcher else ""),
+        text=text,
         cause=report.causes[0].id if report and report.causes else None,
         time=log.time,
         last=None if log.last is None else log.last - log.offset,
@@ -75,12 +150,79 @@ def _rank(log: Log, report: Answer | None, said: Said) -> Rank:
     )
 
 
-def _absent(logs: Sequence[Log], world: int) -> tuple[int, ...]:
-    """Ranks of the job that have no log, where its size is told and every log has a number."""
-    have = {log.number for log in logs}
-    if not have or -1 in have or world > MOST_RANKS:
-        return ()
-    return tuple(number for number in range(world) if number not in have)
+def _first(logs: Sequence[Log], root: int, absent: tuple[int, ...]) -> Found:
+    """Who failed first, and how that is known: by the first rule that names a rank."""
+    if not any(log.ended in BAD for log in logs):
+        return (), ""
+    waited = [log for log in logs if log.ended == "waited"]
+    roots = [log for log in logs if log.number >= 0 and log.number == root]
+    for rule in (_by_reason(logs, roots), _by_collective(logs), _by_absence(logs, waited)):
+        for found in rule:
+            if found[0]:
+                return found
+    if mine := [log for log in roots if log.ended != "stopped"]:
+        return mine, "the launcher saw it fail first; its own log only reports an absence"
+    if any(log.parted for log in logs):
+        return (), PARTED
+    if absent:
+        numbers = ", ".join(map(str, absent[:8]))
+        return (), f"the others wait for rank {numbers}, which left no log"
+    return (), "every rank only reports that another one is missing"
+
+
+def _by_reason(logs: Sequence[Log], roots: Sequence[Log]) -> Iterator[Found]:
+    """Ranks with a reason of their own, the earliest of several; then those that were killed."""
+    own = [log for log in logs if log.ended == "failed"]
+    killed = [log for log in logs if log.ended == "killed"]
+    count = Counter(log.ended for log in logs)
+    others = ""
+    if waited := count["waited"]:
+        others += f"; {waited} {'report' if waited > 1 else 'reports'} its absence"
+    if stopped := count["stopped"]:
+        others += f"; {stopped} {'were' if stopped > 1 else 'was'} told to stop"
+    if len(own) == 1:
+        yield own, f"the only rank with a reason of its own{others}"
+    if len(own) == len(logs) and len({log.words for log in own}) == 1:
+        yield own, "every rank failed in the same way"
+    by = f"{len(own)} ranks with a reason of their own"
+    earliest, lead = _earliest(own, [log.time for log in own])
+    yield (earliest if lead > LEAD else ()), f"the earliest of {by}, by {lead:.1f} s"
+    earliest, lead = _earliest(own, [log.written for log in own])
+    yield (earliest if lead > WRITTEN else ()), f"of {by} its file ended first, by {lead:.1f} s"
+    orders = [float(log.order) if log.order >= 0 else None for log in own]
+    yield _earliest(own, orders)[0], f"the first in the stream of {by}"
+    yield [log for log in roots if log in own], "the launcher saw it fail first"
+    yield own, "these failed at the same time"
+    why = f"it ended without a word, and its launcher says how{others}"
+    yield [log for log in roots if log in killed] or killed, why
+
+
+def _earliest(logs: Sequence[Log], times: Sequence[float | None]) -> tuple[Sequence[Log], float]:
+    """The log with the first of their times, where all have one, and by how much it leads."""
+    known = sorted((time, place) for place, time in enumerate(times) if time is not None)
+    if len(known) < max(2, len(logs)) or known[0][0] == known[1][0]:
+        return (), 0.0
+    return [logs[known[0][1]]], known[1][0] - known[0][0]
+
+
+def _by_collective(logs: Sequence[Log]) -> Iterator[Found]:
+    """Who ran another collective than most: by PyTorch's debug mode, then NCCL's watchdog."""
+    prints = {number: text for log in logs for number, text in log.prints.items()}
+    odd = _minority(list(prints.items()))
+    ran = prints[odd[0]][:160] if odd else ""
+    mine = [log for log in logs if log.number in odd]
+    yield mine, f"it ran another collective than most: {ran}"
+    begun = [(log, log.enqueued) for log in logs if log.enqueued is not None]
+    most = max((number for _, number in begun), default=0)
+    behind = [log for log, number in begun if number < most]
+    if behind and len(behind) * 2 < len(begun):
+        fewer = f"it had begun {behind[0].enqueued} collectives, the others {most}"
+        yield behind, f"{fewer}: they waited for it"
+    for number in sorted({number for log in logs for number in log.works}):
+        works = [(log, log.works[number]) for log in logs if number in log.works]
+        apart = _minority(works) if len(works) > 2 else []
+        work = apart[0].works[number] if apart else ""
+        yield apart, f"as collective {number} it ran {work}, the others something else"
 
 
 def _minority(values: Sequence[tuple[T, object]]) -> list[T]:
@@ -91,168 +233,28 @@ def _minority(values: Sequence[tuple[T, object]]) -> list[T]:
     return []
 
 
-class _Judge:
-    """Rules in their order: the first that names a rank decides."""
-
-    def __init__(self, logs: Sequence[Log], root: int, absent: tuple[int, ...]) -> None:
-        self.logs, self.root, self.absent = logs, root, absent
-        self.waited = self._ended("waited")
-        self.some_late = any(log.late for log in logs)
-
-    def first(self) -> Found:
-        """Who failed first, and how that is known."""
-        if not self._ended("failed", "killed", "waited"):
-            return NOBODY
-        rules: tuple[Callable[[], Found], ...] = (
-            self._own,
-            self._killed,
-            self._by_print,
-            self._by_watchdog,
-            self._by_other_work,
-            self._early,
-            self._elsewhere,
-            self._silent,
-            self._stopped_silently,
-            self._late_comer,
-            self._by_launcher,
-        )
-        for rule in rules:
-            found = rule()
-            if found[0]:
-                return found
-        if any(log.parted for log in self.logs):
-            return (), PARTED
-        if self.absent:
-            numbers = ", ".join(map(str, self.absent[:8]))
-            return (), f"the others wait for rank {numbers}, which left no log"
-        return (), "every rank only reports that another one is missing"
-
-    def _ended(self, *how: Ended) -> list[Log]:
-        return [log for log in self.logs if log.ended in how]
-
-    def _few(self, logs: Sequence[Log]) -> bool:
-        return 0 < len(logs) * 2 <= len(self.logs)
-
-    def _is_root(self, log: Log) -> bool:
-        """Whether a launcher saw this rank fail first; a process without a number is nobody's."""
-        return log.number >= 0 and log.number == self.root
-
-    def _others(self, logs: Sequence[Log]) -> str:
-        waited = len(set(self.waited) - set(logs))
-        stopped = len(set(self._ended("stopped")) - set(logs))
-        absence = f"; {waited} {'report' if waited > 1 else 'reports'} its absence"
-        told = f"; {stopped} {'were' if stopped > 1 else 'was'} told to stop"
-        return (absence if waited else "") + (told if stopped else "")
-
-    def _own(self) -> Found:
-        """Among ranks with a reason of their own the earliest, by whatever tells their order."""
-        own = self._ended("failed")
-        if len(own) < 2:
-            return own, f"the only rank with a reason of its own{self._others(own)}"
-        if len(own) == len(self.logs) and len({log.words for log in own}) == 1:
-            return own, "every rank failed in the same way"
-        by = f"{len(own)} ranks with a reason of their own"
-        earliest, lead = _earliest(own, [log.time for log in own])
-        if lead > LEAD:
-            return [earliest], f"the earliest of {by}, by {lead:.1f} s"
-        earliest, lead = _earliest(own, [log.written for log in own])
-        if lead > WRITTEN:
-            return [earliest], f"of {by} its file ended first, by {lead:.1f} s"
-        earliest = min(own, key=lambda log: log.order)
-        if earliest.order >= 0 and len({log.order for log in own}) == len(own):
-            return [earliest], f"the first in the stream of {by}"
-        if by_launcher := list(filter(self._is_root, own)):
-            return by_launcher, "the launcher saw it fail first"
-        return own, "these failed at the same time"
-
-    def _killed(self) -> Found:
-        killed = self._ended("killed")
-        why = f"it ended without a word, and its launcher says how{self._others(killed)}"
-        return list(filter(self._is_root, killed)) or killed, why
-
-    def _by_print(self) -> Found:
-        """By PyTorch's debug mode, which tells the collective that each rank ran."""
-        prints = {number: text for log in self.logs for number, text in log.prints.items()}
-        odd = _minority(list(prints.items()))
-        logs = [log for log in self.logs if log.number in odd]
-        ran = prints[logs[0].number][:160] if logs else ""
-        return logs, f"it ran another collective than most: {ran}"
-
-    def _by_watchdog(self) -> Found:
-        """By NCCL's watchdog: who had begun fewer collectives."""
-        begun = [(log, log.enqueued) for log in self.logs if log.enqueued is not None]
-        most = max((number for _, number in begun), default=0)
-        behind = [log for log, number in begun if number < most]
-        if not behind or len(behind) * 2 >= len(begun):
-            return NOBODY
-        fewer = f"it had begun {behind[0].enqueued} collectives, the others {most}"
-        return behind, f"{fewer}: they waited for it"
-
-    def _by_other_work(self) -> Found:
-        """By NCCL's watchdog: who ran another collective under the same number."""
-        for number in sorted({number for log in self.logs for number in log.works}):
-            ran = [(log, log.works[number]) for log in self.logs if number in log.works]
-            odd = _minority(ran) if len(ran) > 2 else []
-            if odd:
-                work = f"as collective {number} it ran {odd[0].works[number]}"
-                return odd, f"{work}, the others something else"
-        return NOBODY
-
-    def _elsewhere(self) -> Found:
-        """All waited, most at one place of the program, one at another: it took another way."""
-        places = [(log, log.place) for log in self.waited]
-        if not all(file for _, (file, _, _) in places) or not 3 <= len(places) == len(self.logs):
-            return NOBODY
+def _by_absence(logs: Sequence[Log], waited: Sequence[Log]) -> Iterator[Found]:
+    """All that speak only waited: whom for."""
+    half = len(logs) / 2
+    well = [log for log in logs if log.ended == "well"]
+    if waited and len(well) < half:
+        yield well, "it ended well, before the others were done; they report its absence"
+    places = [(log, log.place) for log in waited]
+    if all(file for _, (file, _, _) in places) and 3 <= len(places) == len(logs):
         odd = _minority(places)
         file, line, code = odd[0].place if odd else ("", 0, "")
-        return odd, f"it waited at {file}:{line} ({code[:80]}), the others elsewhere"
-
-    def _stopped_silently(self) -> Found:
-        """Others ran out of time; one was waiting for nobody when the launcher ended it."""
-        stopped = [log for log in self._ended("stopped") if not log.words]
-        if not self._few(stopped) or not self.some_late:
-            return NOBODY
-        silent = "it had said nothing when its launcher ended it: it hung"
-        return stopped, f"the others ran out of time waiting, and {silent}"
-
-    def _early(self) -> Found:
-        """One that came to its end while the others still waited for it."""
-        well = self._ended("well")
-        if len(well) * 2 >= len(self.logs) or not self.waited:
-            return NOBODY
-        return well, "it ended well, before the others were done; they report its absence"
-
-    def _silent(self) -> Found:
-        """One whose log just ends, while the others report that somebody is missing."""
-        silent, waited = self._ended("silent"), self.waited
-        if not waited or not self._few(silent):
-            return NOBODY
+        yield odd, f"it waited at {file}:{line} ({code[:80]}), the others elsewhere"
+    silent = [log for log in logs if log.ended == "silent"]
+    late = [log for log in waited if log.late]
+    if waited and 0 < len(silent) <= half:
         first = min(silent, key=lambda log: (log.step or -1, (log.last or 0.0) - log.offset))
-        how = "hangs" if all(log.late for log in waited) else "was killed, or left without a word"
-        return [first], f"its log just ends while {len(waited)} others wait for it: it {how}"
-
-    def _late_comer(self) -> Found:
-        """Some ran out of time and others then met closed connections: those others were late."""
-        closed = [log for log in self.waited if not log.late]
-        if not self._few(closed) or not self.some_late:
-            return NOBODY
-        late = (log.time for log in self.logs if log.late)
-        begun = min((time for time in late if time is not None), default=0.0)
+        how = "was killed, or left without a word" if len(late) < len(waited) else "hangs"
+        yield [first], f"its log just ends while {len(waited)} others wait for it: it {how}"
+    closed = [log for log in waited if not log.late]
+    if late and 0 < len(closed) <= half:
+        begun = min((log.time for log in late if log.time is not None), default=0.0)
         after = [log for log in closed if (log.time or begun) >= begun - 1.0]
-        least = min((log.step for log in self.logs if log.step is not None), default=None)
+        least = min((log.step for log in logs if log.step is not None), default=None)
         slowest = [log for log in after if log.step in (None, least)]
         why = "the others ran out of time waiting, and it came after they had gone"
-        return slowest or after, why
-
-    def _by_launcher(self) -> Found:
-        roots = [log for log in self.logs if self._is_root(log) and log.ended != "stopped"]
-        return roots, "the launcher saw it fail first; its own log only reports an absence"
-
-
-def _earliest(logs: Sequence[Log], times: Sequence[float | None]) -> tuple[Log, float]:
-    """The log with the first of their times, and by how many seconds it leads."""
-    known = [(time, place) for place, time in enumerate(times) if time is not None]
-    if len(known) < len(logs):
-        return logs[0], 0.0
-    (first, place), (second, _), *_ = sorted(known)
-    return logs[place], second - first
+        yield slowest or after, why

@@ -11,111 +11,11 @@ from itertools import chain, islice
 import msgspec
 
 from gpuwhy.fleet.answer import expression, table
-from gpuwhy.fleet.ranks.job import Xid
 from gpuwhy.fleet.ranks.log import Log
 
+SNIFFED = 200
+MOST_LOGS, MOST_WORDS, MOST_XIDS, MOST_TASKS = 20_000, 1 << 20, 200, 100_000
 _SIGNALS: dict[str, int] = table("signals")
-_MOST_TASKS = 100_000
-
-
-class Said(msgspec.Struct):
-    """Exit codes and hosts by rank, and the rank that the launcher saw fail first."""
-
-    codes: dict[int, int] = {}
-    hosts: dict[int, str] = {}
-    root: int = -1
-
-    def ended(self, rank: int, code: int) -> None:
-        """A rank ended so; the first one that was not told to stop is the root."""
-        self.codes.setdefault(rank, code)
-        if self.root < 0 and self.codes[rank] != -signal.SIGTERM:
-            self.root = rank
-
-
-def said_in(text: str) -> Said:
-    """What a launcher's own lines tell."""
-    said, block = Said(), expression("block")
-    for found in block.finditer(text):
-        said.codes[int(found["rank"])] = int(found["code"])
-    for found in expression("host").finditer(text):
-        said.hosts[int(found["rank"])] = found["host"]
-    root = expression("root").search(text)
-    if first := block.search(root["rest"]) if root else None:
-        said.root = int(first["rank"])
-    for name, sign in (("failed", 1), ("mpi", -1), ("mpi_code", 1)):
-        for found in expression(name).finditer(text):
-            said.ended(int(found["rank"]), sign * int(found["code"]))
-    for found in expression("srun").finditer(text):
-        for rank in _tasks(found["rank"]):
-            said.hosts.setdefault(rank, found["host"])
-            said.ended(rank, _code_of(found["how"]))
-    return said
-
-
-def _tasks(text: str) -> list[int]:
-    out: list[int] = []
-    for part in text.split(",")[:1000]:
-        first, _, last = part.partition("-")
-        if first.isdigit():
-            out += range(int(first), min(int(last or first), int(first) + _MOST_TASKS) + 1)
-    return out
-
-
-def _code_of(words: str) -> int:
-    if found := re.search(r"exit code (\d{1,3})", words):
-        return int(found[1])
-    return next((-number for word, number in _SIGNALS.items() if word in words.lower()), 1)
-
-
-def named(code: int) -> str:
-    """An exit code in words."""
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return signal.Signals(-code).name
-    except ValueError:
-        return f"signal {-code}"
-
-
-# Ray
-
-
-_ERROR, _DEATH, _PID, _DIED, _OWN = map(re.compile, table("ray"))
-_START = "Traceback (most recent call last):"
-"""Ray leaves this line out of what it prints of a task."""
-
-
-class RayDriver:
-    """Follows the lines that no speaker stands before: Ray prints a task's error and an actor's
-    death under its pid.
-    """
-
-    def __init__(self) -> None:
-        self._pid = ""  # whose error is being printed
-        self._died = ""  # the actor whose death is being told; "?" before its pid came
-
-    def take(self, line: str) -> tuple[str, str, str]:
-        """The pid that a line belongs to ("" for none), what to read there, and how it died."""
-        if found := _ERROR.search(line):
-            self._pid, self._died = found["pid"], ""
-            return self._pid, _START, ""
-        if _DEATH.match(line):
-            self._pid, self._died = "", "?"
-        elif self._died and (found := _PID.match(line)):
-            self._died = found[1]
-        elif self._died and self._died != "?" and _DIED.match(line):
-            pid, self._died = self._died, ""
-            return pid, "", line[:300]
-        elif not self._died:
-            self._pid = "" if _OWN.match(line) else self._pid
-            return self._pid, line, ""
-        return "", "", ""
-
-    def spoken(self) -> None:
-        """A line with a speaker came: whatever was being printed is over."""
-        self._pid = self._died = ""
-
-
 _IN_PATH = tuple(map(re.compile, table("expressions")["in_path"]))
 _MASTER = re.compile(r"(?:^|[^a-z])(?:master|launcher|chief|head)[-_.]?0?(?!\d)", re.IGNORECASE)
 _WORKER = re.compile(r"worker[-_.]?\d", re.IGNORECASE)
@@ -123,6 +23,56 @@ _ATTEMPT = re.compile(r"^(?P<run>.*?)/?attempt_(?P<n>\d{1,6})/")
 _PREFIXES = {name: re.compile(one) for name, one in table("prefixes").items()}
 _ALWAYS = ("torch", "torchrun", "mpi", "pod", "ray")
 """Prefixes that nothing else looks like; the others count where most lines have one."""
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
+_SPEAKER_PID = re.compile(r"pid=(\d{1,9})")
+_FAILS = re.compile(r"Traceback|Error\b|error:|Fatal|fault|abort")
+_ENDED = (("failed", 1), ("mpi", -1), ("mpi_code", 1))
+"""What tells a rank's end, and the sign of its code: a signal is negative."""
+
+
+class Xid(msgspec.Struct, frozen=True, rename={"number": "xid"}):
+    """A driver error in a kernel log among the files."""
+
+    number: int
+    host: str  # "" where the line names none
+    pci: str
+    text: str
+
+
+class Said:
+    """What a launcher's own lines tell: exit codes and hosts by rank, and who failed first."""
+
+    def __init__(self, text: str) -> None:
+        self.codes: dict[int, int] = {}
+        self.hosts: dict[int, str] = {}
+        self.root = -1
+        block = expression("block")
+        for found in block.finditer(text):
+            self.codes[int(found["rank"])] = int(found["code"])
+        for found in expression("host").finditer(text):
+            self.hosts[int(found["rank"])] = found["host"]
+        root = expression("root").search(text)
+        if first := block.search(root["rest"]) if root else None:
+            self.root = int(first["rank"])
+        for name, sign in _ENDED:
+            for found in expression(name).finditer(text):
+                self._ended(int(found["rank"]), sign * int(found["code"]))
+        for found in expression("srun").finditer(text):
+            how = found["how"].lower()
+            code = next((-number for word, number in _SIGNALS.items() if word in how), 1)
+            if told := re.search(r"exit code (\d{1,3})", how):
+                code = int(told[1])
+            for first, last in re.findall(r"(\d{1,6})(?:-(\d{1,6}))?", found["rank"]):
+                most = min(int(last or first), int(first) + MOST_TASKS)
+                for rank in range(int(first), most + 1):
+                    self.hosts.setdefault(rank, found["host"])
+                    self._ended(rank, code)
+
+    def _ended(self, rank: int, code: int) -> None:
+        """A rank ended so; the first one that was not told to stop is the root."""
+        self.codes.setdefault(rank, code)
+        if self.root < 0 and self.codes[rank] != -signal.SIGTERM:
+            self.root = rank
 
 
 def last_attempts(paths: Sequence[str]) -> list[str]:
@@ -136,10 +86,19 @@ def last_attempts(paths: Sequence[str]) -> list[str]:
 
 def labels(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
     """Path → (name, rank); the same rank in several folders is named by what differs."""
-    numbers = {paths[0]: -1} if len(paths) == 1 else _numbers_of(paths)
+    base = {path: path.rsplit("/", 1)[-1] for path in paths}
+    numbers = {path: _in_path(path) for path in paths} if len(paths) > 1 else {paths[0]: -1}
+    masters = {path for path in paths if _MASTER.search(base[path])}
+    workers = {path for path in paths if _WORKER.search(base[path])}
+    if masters and workers and not workers & masters:  # the first worker is rank 1
+        numbers |= {path: numbers[path] + 1 for path in workers} | dict.fromkeys(masters, 0)
     if len(set(numbers.values())) == 1:
-        return {path: (path.rsplit("/", 1)[-1], number) for path, number in numbers.items()}
-    groups = {path: _group(path) for path in paths}
+        return {path: (base[path], number) for path, number in numbers.items()}
+    groups = {}  # what is left of a path without rank and stream: the node's folder, the run
+    for path in paths:
+        plain = re.sub(r"\d+", "#", re.sub(r"\.(?:out|err|log|txt|stdout|stderr)\b", "", path))
+        found = _ATTEMPT.match(path)
+        groups[path] = found["run"] if found else plain
     ranks = {(number, groups[path]) for path, number in numbers.items() if number >= 0}
     alone = len({number for number, _ in ranks}) == len(ranks)
     out = {}
@@ -149,30 +108,12 @@ def labels(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
     return out
 
 
-def _numbers_of(paths: Sequence[str]) -> dict[str, int]:
-    """Rank by path; with a master beside workers, the first worker is rank 1."""
-    base = {path: path.rsplit("/", 1)[-1] for path in paths}
-    masters = {path for path in paths if _MASTER.search(base[path])}
-    workers = {path for path in paths if _WORKER.search(base[path])}
-    out = {path: _in_path(path) for path in paths}
-    if masters and workers and not workers & masters:
-        out.update({path: out[path] + 1 for path in workers}, **dict.fromkeys(masters, 0))
-    return out
-
-
 def _in_path(path: str) -> int:
-    """The rank that a file's path names; -1 for none."""
+    """The rank that a file's path, or a pod's name, tells; -1 for none."""
     for shape in _IN_PATH:
         if found := shape.findall(path):
             return int(found[-1])
     return 0 if _MASTER.search(path.rsplit("/", 1)[-1]) else -1
-
-
-def _group(path: str) -> str:
-    """What is left of a path without the rank and the stream: the node's folder, the run."""
-    if found := _ATTEMPT.match(path):
-        return found["run"]
-    return re.sub(r"\d+", "#", re.sub(r"\.(?:out|err|log|txt|stdout|stderr)\b", "", path))
 
 
 def style_of(lines: Sequence[str]) -> str:
@@ -194,21 +135,6 @@ def split(line: str, style: str) -> tuple[str, str]:
     return "", line
 
 
-def number_of(who: str) -> int:
-    """The rank in a speaker's name: "3", "llm-worker-2"; -1 where it is none."""
-    return int(who) if who.isdigit() else _in_path(who)
-
-
-SNIFFED = 200
-MOST_LOGS, MOST_WORDS, MOST_XIDS = 20_000, 1 << 20, 200
-_XID = expression("xid")
-_KERNEL = expression("kernel")
-_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
-_SPEAKER_PID = re.compile(r"pid=(\d{1,9})")
-_WORLD = expression("world")
-_FAILS = re.compile(r"Traceback|Error\b|error:|Fatal|fault|abort")
-
-
 class Gathered:
     """Everything of one job."""
 
@@ -217,16 +143,9 @@ class Gathered:
         self.xids: list[Xid] = []
         self.notes: list[str] = []
         self.world = 0
+        self.words: list[str] = []  # lines that nobody stands before: the launcher's
         self._year = year
-        self._words: list[str] = []
-        self._size = 0
-        self._order = 0
-        self._driver = RayDriver()
-
-    @property
-    def said(self) -> Said:
-        """What the launcher tells."""
-        return said_in("\n".join(self._words))
+        self._size = self._order = 0
 
     def log(self, name: str, number: int) -> Log:
         """One rank's log, made when it first speaks."""
@@ -251,64 +170,38 @@ class Gathered:
         self._order += 1
         if "Xid" in line:
             self._xid(line)
-        if self.world == 0 and (found := _WORLD.search(line)):
+        if self.world == 0 and (found := expression("world").search(line)):
             self.world = int(found[1] or found[2])
         who, rest = split(line, style or ("torch" if own else ""))
-        log = own or (self._speaker(who) if who else None)
-        if log is None:
-            self._unsigned(line)
-            return
-        if style == "ray":
-            self._actor(log, who, rest)
-            if log.over:
-                return  # Ray prints some lines late
-        if not own:
+        if own is not None:
+            if style in ("torch", "torchrun") and who.isdigit():
+                own.number = int(who)  # its own word: the rank among all nodes
+            own.feed(rest if who else line)
+        elif who:
+            pid = _SPEAKER_PID.search(who)
+            number = int(who) if who.isdigit() else -1 if pid else _in_path(who)
+            log = self.log(pid[0] if pid else f"rank {number}" if who.isdigit() else who, number)
             if log.order < 0 and _FAILS.search(rest):
                 log.order = self._order
-        elif style in ("torch", "torchrun") and who.isdigit():
-            own.number = int(who)  # its own word: the rank among all nodes
-        log.feed(rest if who else line)
-
-    def _unsigned(self, line: str) -> None:
-        """A line that nobody stands before: the launcher's, or one that Ray prints for an actor."""
-        self._words.append(line[:2000])
-        self._size += len(self._words[-1])
-        while self._size > MOST_WORDS and len(self._words) > 1:
-            self._size -= len(self._words.pop(0))
-        pid, words, died = self._driver.take(line)
-        if pid:
-            log = self._speaker(f"pid={pid}")
-            log.gone, log.over = died or log.gone, True
-            if not died:
-                log.feed(words)
-
-    def _actor(self, log: Log, who: str, rest: str) -> None:
-        """An actor of Ray by its pid; its rank is known once it tells it."""
-        self._driver.spoken()
-        log.name = who if log.number < 0 else log.name
-        number = split(rest, "torch")[0]
-        if log.number < 0 and number.isdigit():
-            log.number, log.name = int(number), f"rank {number} ({who})"
+            log.feed(rest)
+        else:
+            self.words.append(line[:2000])
+            self._size += len(self.words[-1])
+            while self._size > MOST_WORDS and len(self.words) > 1:
+                self._size -= len(self.words.pop(0))
 
     def whole(self) -> None:
         """Where no rank is named anywhere: what was printed is read as one process."""
-        if self.logs or not self._words:
+        if self.logs or not self.words:
             return
         log = self.log("the log", -1)
-        for line in self._words:
+        for line in self.words:
             log.feed(line)
         self.notes.append("no rank is named in what was given: it is read as one process")
 
-    def _speaker(self, who: str) -> Log:
-        if found := _SPEAKER_PID.search(who):
-            return self.log(found[0], -1)
-        number = number_of(who)
-        return self.log(f"rank {number}" if who.isdigit() else who, number)
-
     def _xid(self, line: str) -> None:
-        found = _XID.search(line)
+        found, host = expression("xid").search(line), expression("kernel").match(line)
         if found and len(self.xids) < MOST_XIDS:
-            host = _KERNEL.match(line)
             text = f"Xid {found['number']}{found['rest']}".strip()[:200]
             name = (host["host"] or host["iso"]) if host else ""
             self.xids.append(Xid(int(found["number"]), name, found["pci"], text))

@@ -6,32 +6,24 @@ import calendar
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from statistics import median
+from typing import Literal
 
 from gpuwhy.causes.load import catalogue
 from gpuwhy.fleet.answer import expression, table
-from gpuwhy.fleet.ranks.job import Ended
-from gpuwhy.log.log import Log as Reading
-from gpuwhy.log.message import Message
 from gpuwhy.log.read import Reader
 
+Ended = Literal["failed", "killed", "waited", "silent", "well", "stopped"]
+"""failed: for a reason of its own. killed: by a signal, without a word. waited: it reports that
+another one is gone or late. silent: its log just ends. well: it came to its end. stopped: told to
+end, by its launcher or scheduler."""
 MOST_SHARED, MOST_TIMES, LONGEST = 4000, 4000, 200
-_STEP = expression("step")
-_ABSENCE = expression("absence")
-_AT_HOME = expression("at_home")
-"""Network errors that are the rank's own: its port, its address, its names."""
-_LATE = expression("late")
-_STOPPED = expression("stopped")
-_PARTED = expression("parted")
-"""Not the reason but its first sign: this rank met another one's different collective."""
-_RUNNING = expression("running")
-_ENQUEUED = expression("enqueued")
-_WORK = expression("work")
-_RAISED = expression("raised")
-_DONE = expression("done")
+LOOKED = 160  # how much of a line is looked at for a time
+LEAST_SHARED, LEAST_OFFSET = 3, 1.0
+"""How many lines two logs must share, and how far their clocks must be apart to be set right."""
 _PEERS = tuple(table("peers"))
-_QUIET = ("none", "exit")
+_SHAPES = tuple(re.compile(shape, re.ASCII) for shape in table("times"))
+_MONTHS = {name: n for n, name in enumerate(calendar.month_abbr) if name}
 
 
 class Log:
@@ -45,9 +37,7 @@ class Log:
         self.lines = 0
         self.order = -1  # the place of its first error in a stream of several ranks
         self.code: int | None = None  # by its launcher: negative = a signal
-        self.gone = ""  # how Ray says that its process died
         self.offset = 0.0  # seconds by which its clock is ahead of the others
-        self.over = False  # Ray has told its error or its death
         self.written: float | None = None  # when its file was last written
         self.prints: dict[int, str] = {}  # which collective each rank ran, by PyTorch's debug mode
         self.enqueued: int | None = None  # the last collective it began, as NCCL's watchdog tells
@@ -62,96 +52,75 @@ class Log:
         """One line, without who said it."""
         self.lines += 1
         self._reader.feed(line.encode("utf-8", "replace") + b"\n")
-        time = moment(line, self._year)
-        if time is not None:
-            self._timed(line, time)
-        if _RAISED.match(line):
+        if told := moment(line, self._year):
+            self.last, rest = told
+            self._times.append((self.lines, self.last))
+            if len(self._times) > 2 * MOST_TIMES:
+                del self._times[:MOST_TIMES]
+            if len(self.shared) < MOST_SHARED:
+                self.shared.setdefault(rest[:LONGEST], self.last)
+        if expression("raised").match(line):
             self._raised, self._raised_line = line[:2000], self.lines
         if "is running collective" in line:
-            self.prints.update({int(rank): text for rank, text in _RUNNING.findall(line[:4000])})
-        if found := _ENQUEUED.search(line[:4000]) if "enqueued" in line else None:
+            running = expression("running").findall(line[:4000])
+            self.prints.update({int(rank): text for rank, text in running})
+        if found := expression("enqueued").search(line[:4000]) if "enqueued" in line else None:
             self.enqueued = int(found[1])
-        if found := _WORK.search(line[:4000]) if "SeqNum" in line else None:
+        if found := expression("work").search(line[:4000]) if "SeqNum" in line else None:
             elements = f" of {found[3]} elements" if found[3] else ""
             self.works[int(found[1])] = f"{found[2]}{elements}"
-        if found := _STEP.search(line[:400]):
+        if found := expression("step").search(line[:400]):
             self.step = int(found[1])
 
-    def _timed(self, line: str, time: float) -> None:
-        self.last = time
-        self._times.append((self.lines, time))
-        if len(self._times) > 2 * MOST_TIMES:
-            del self._times[:MOST_TIMES]
-        if len(self.shared) < MOST_SHARED:
-            self.shared.setdefault(without(line)[:LONGEST], time)
-
-    # Once everything was fed
-
-    @cached_property
-    def reading(self) -> Reading:
-        """What the reader made of it."""
-        return self._reader.log()
-
-    @cached_property
-    def errors(self) -> tuple[Message, ...]:
-        """The errors that no earlier one explains."""
-        return tuple(m for m in self.reading.messages if m.role == "error" and m.explained_by < 0)
-
-    @property
-    def tells_a_failure(self) -> bool:
-        """Whether it has a word of failure."""
-        return self.reading.lines > 0 and (self.reading.ending.kind != "none" or bool(self.errors))
+    def end(self) -> None:
+        """Once everything was fed: its last words, when they were said, and how it ended."""
+        self.reading = self._reader.log()
+        ending = self.reading.ending
+        errors = [m for m in self.reading.messages if m.role == "error" and m.explained_by < 0]
+        quiet = ending.kind in ("none", "exit")
+        said = ": ".join(filter(None, (ending.type, ending.message)))
+        self.words = errors[-1].text[:300] if errors else ""  # its last error in one line
+        if not quiet:
+            self.words = said.split("\n", 1)[0][:300]
+        whole = f"{said} {self.words}"
+        line, raised = ending.line, self._raised_line
+        spoke = self._spoke_before(raised - 1) - self._spoke_before(line)
+        outlived = 0 < line < raised and spoke > 1  # only noted: it went on, and raised another
+        if outlived:
+            whole = self.words = self._raised[:300]
+        # the time of that line, or of the last one before it
+        line = raised if outlived else ending.first or line
+        self.at = self.last
+        if line and self._times:
+            self.at = self._times[max(self._spoke_before(line) - 1, 0)][1]
+        self.tells_a_failure = self.reading.lines > 0 and (ending.kind != "none" or bool(errors))
+        self.parted = bool(expression("parted").search(f"{said} {self.words}"))
+        held = [m for m in self.reading.messages if ending.holds(m.line) or ending.holds(m.last)]
+        peers = not outlived and any(one.id.startswith(_PEERS) for one in held or errors[-1:])
+        well = self.code == 0 or ending.well
+        last = next(reversed(self.shared), "").lower()
+        self.ended: Ended = "failed"
+        if self.code in (-15, -2):
+            self.ended = "stopped"
+        elif quiet and not errors:
+            well = well or bool(expression("done").search(last))
+            self.ended = "killed" if self.code else "well" if well else "silent"
+        elif expression("stopped").search(whole):
+            self.ended = "stopped"
+        elif not expression("at_home").search(whole):  # its own port, its address, its names
+            absent = expression("absence").search(whole)
+            self.ended = "waited" if absent or self.parted or peers else "failed"
+        # it waited for another one, and ran into a time limit
+        self.late = self.ended == "waited" and bool(expression("late").search(whole))
 
     def _spoke_before(self, line: int) -> int:
         """How many of its lines up to one have a time."""
         return bisect_right(self._times, (line, float("inf")))
 
-    @cached_property
-    def _outlived(self) -> bool:
-        """Whether what reads as its end was only noted: it went on, and raised another later."""
-        line, raised = self.reading.ending.line, self._raised_line
-        spoke = self._spoke_before(raised - 1) - self._spoke_before(line)
-        return 0 < line < raised and spoke > 1
-
     @property
     def time(self) -> float | None:
-        """When its last error was said: the time of that line, or of the last one before it."""
-        ending, at = self.reading.ending, self.last
-        line = self._raised_line if self._outlived else ending.first or ending.line
-        if line and self._times:
-            at = self._times[max(self._spoke_before(line) - 1, 0)][1]
-        return None if at is None else at - self.offset
-
-    @property
-    def _died(self) -> bool:
-        """Whether Ray says that its process died, and it told no reason itself."""
-        return bool(self.gone) and self.reading.ending.kind in _QUIET
-
-    @cached_property
-    def words(self) -> str:
-        """The last error, or the first line that decides, in one line."""
-        if self._outlived:
-            return self._raised[:300]
-        if self._died:
-            return ""
-        if self.reading.ending.kind not in _QUIET:
-            return self._said.split("\n", 1)[0][:300]
-        return self.errors[-1].text[:300] if self.errors else ""
-
-    @property
-    def _said(self) -> str:
-        """Its ending in its own words."""
-        ending = self.reading.ending
-        return ": ".join(filter(None, (ending.type, ending.message)))
-
-    @property
-    def _all_words(self) -> str:
-        return self.words if self._outlived else f"{self._said} {self.words}"
-
-    @property
-    def parted(self) -> bool:
-        """Whether it says itself that another rank ran a different collective."""
-        return bool(_PARTED.search(f"{self._said} {self.words}"))
+        """When its last error was said, by the clock of the others."""
+        return None if self.at is None else self.at - self.offset
 
     @property
     def place(self) -> tuple[str, int, str]:
@@ -161,75 +130,23 @@ class Log:
             return "", 0, ""
         return frame.file.replace("\\", "/").rsplit("/", 1)[-1], frame.line, frame.code
 
-    @cached_property
-    def ended(self) -> Ended:
-        """How it ended, by its own words and its launcher's."""
-        if self.code in (-15, -2):
-            return "stopped"
-        if self._died:
-            return "killed"
-        if self.reading.ending.kind in _QUIET and not self.errors:
-            if self.code:
-                return "killed"
-            last = next(reversed(self.shared), "").lower()
-            well = self.code == 0 or self.reading.ending.well or _DONE.search(last)
-            return "well" if well else "silent"
-        if _STOPPED.search(self._all_words):
-            return "stopped"
-        return "waited" if self._reports_absence() else "failed"
 
-    @property
-    def late(self) -> bool:
-        """Whether it waited for another one, and ran into a time limit."""
-        return self.ended == "waited" and bool(_LATE.search(self._all_words))
-
-    def _reports_absence(self) -> bool:
-        """Whether its last error only says that another one is not there, or did something else."""
-        words, ending = self._all_words, self.reading.ending
-        if _AT_HOME.search(words):
-            return False
-        if _ABSENCE.search(words) or _PARTED.search(words):
-            return True
-        if self._outlived:
-            return False
-        held = [m for m in self.reading.messages if ending.holds(m.line) or ending.holds(m.last)]
-        return any(one.id.startswith(_PEERS) for one in held or self.errors[-1:])
-
-
-_SHAPES = tuple(re.compile(shape, re.ASCII) for shape in table("times"))
-_MONTHS = {name: n for n, name in enumerate(calendar.month_abbr) if name}
-LOOKED = 160  # how much of a line is looked at for a time
-LEAST_SHARED, LEAST_OFFSET = 3, 1.0
-"""How many lines two logs must share, and how far their clocks must be apart to be set right."""
-
-
-def moment(line: str, year: int) -> float | None:
-    """Unix time of a line, as if in UTC where no zone is told; None where it tells no time."""
-    head = line[:LOOKED]
-    found = next(filter(None, (shape.search(head) for shape in _SHAPES)), None)
+def moment(line: str, year: int) -> tuple[float, str] | None:
+    """Unix time of a line, as if in UTC where no zone is told, and the line without its time."""
+    found = next(filter(None, (shape.search(line, 0, LOOKED) for shape in _SHAPES)), None)
     if not found:
         return None
-    told = found.groupdict()
-    clock = int(told["h"]), int(told["m"]), int(told["s"])
-    part = float(f"0.{told['part']}") if told.get("part") else 0.0
+    told, rest = found.groupdict(), (line[: found.start()] + line[found.end() :]).strip()
+    clock = int(told["h"]) * 3600 + int(told["m"]) * 60 + int(told["s"])
+    time = clock + float(f"0.{told.get('part') or 0}")
     if "day" not in told:
-        return clock[0] * 3600 + clock[1] * 60 + clock[2] + part
-    month = _MONTHS[told["name"]] if "name" in told else int(told["month"])
-    date = int(told.get("year", year)), month, int(told["day"])
-    if not (1 <= month <= 12 and 1 <= date[2] <= 31):
-        return part
-    zone = (told.get("zone") or "Z").replace(":", "")
-    ahead = 0 if zone == "Z" else int(zone[:3]) * 3600 + int(zone[0] + zone[3:]) * 60
-    return calendar.timegm((*date, *clock, 0, 0, 0)) + part - ahead
-
-
-def without(line: str) -> str:
-    """The line without its time."""
-    for shape in _SHAPES:
-        line, changed = shape.subn("", line, count=1)
-        if changed:
-            break
-    return line.strip()
+        return time, rest
+    month, day = _MONTHS[told["name"]] if "name" in told else int(told["month"]), int(told["day"])
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    zone = (told.get("zone") or "+0000").replace("Z", "+0000").replace(":", "")
+    time -= int(zone[:3]) * 3600 + int(zone[0] + zone[3:]) * 60
+    return calendar.timegm((int(told.get("year", year)), month, day, 0, 0, 0)) + time, rest
 
 
 def offsets(said: Sequence[Mapping[str, float]]) -> list[float]:
@@ -240,15 +157,11 @@ def offsets(said: Sequence[Mapping[str, float]]) -> list[float]:
     if not said:
         return []
     reference = max(said, key=lambda own: sum(len(own.keys() & other.keys()) for other in said))
-    apart = [_apart(lines, reference) for lines in said]
+    apart = []
+    for lines in said:
+        shared = [lines[one] - reference[one] for one in lines.keys() & reference.keys()]
+        middle = median(shared) if len(shared) >= LEAST_SHARED else 0.0
+        spread = median(abs(one - middle) for one in shared) if middle else 0.0
+        apart.append(middle if abs(middle) > 3 * spread else 0.0)
     middle = median(apart)
     return [one - middle if abs(one - middle) >= LEAST_OFFSET else 0.0 for one in apart]
-
-
-def _apart(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    shared = [one[line] - other[line] for line in one.keys() & other.keys()]
-    if len(shared) < LEAST_SHARED:
-        return 0.0
-    middle = median(shared)
-    spread = median(abs(value - middle) for value in shared)
-    return middle if abs(middle) > 3 * spread else 0.0

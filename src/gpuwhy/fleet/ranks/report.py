@@ -11,7 +11,7 @@ from gpuwhy.answer import blocks
 from gpuwhy.answer.blocks import item, items, pair, pairs
 from gpuwhy.answer.text import clip
 from gpuwhy.answer.tree import Block, Document, Heading, Mark
-from gpuwhy.fleet.ranks.job import Job
+from gpuwhy.fleet.ranks.decide import Job
 
 MOST = 12
 _WORDS = {
