@@ -85,30 +85,6 @@ def test_a_pth_file_that_inserts_a_folder(world: World) -> None:
     assert found(world) == []
 
 
-@pytest.mark.parametrize(
-    "file, tag, said",
-    [
-        ("jaxlib/xla.cpython-310-x86_64-linux-gnu.so", "py3-none-any", [("jaxlib", "3.10")]),
-        ("jaxlib/xla.so", "cp310-cp310-manylinux2014_x86_64", [("jaxlib", "3.10")]),
-        ("jaxlib/xla.so", "cp38-abi3-manylinux2014_x86_64", []),
-        ("jaxlib/xla.cpython-312-x86_64-linux-gnu.so", "cp312-cp312-manylinux2014_x86_64", []),
-        ("jaxlib/version.py", "py3-none-any", []),
-    ],
-)
-def test_a_pth_file_that_brings_packages_of_another_python(
-    world: World, file: str, tag: str, said: list[tuple[str, str]]
-) -> None:
-    folder = world.install("jaxlib", "0.4.38", {"jaxlib/__init__.py": "", file: ""}, site="/old")
-    world.file(f"{folder}/WHEEL", f"Wheel-Version: 1.0\nTag: {tag}\n")
-    world.install(
-        "torch", "2.5.0", {"torch/_C.cpython-310-x86_64-linux-gnu.so": ""}, site="/old"
-    )  # the venv has it
-    world.file(f"{SITE}/shared.pth", "/old\n")
-    seen = world.look().installs.shadows.need() or ()
-    assert [(one.module, one.other_python) for one in seen] == said
-    assert all((one.file, one.version, one.instead) == (f"{SITE}/shared.pth", "0.4.38", "") for one in seen)
-
-
 def test_user_site_below_conda(world: World) -> None:
     world.environ = {"CONDA_PREFIX": "/opt/conda"}
     world.file("/opt/conda/conda-meta/python-3.12.3-hab00c5b_0_cpython.json", "{}")

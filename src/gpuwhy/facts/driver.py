@@ -25,24 +25,13 @@ class SystemPackage(Record, frozen=True):
     changed: Fact[float]  # Unix time of its last change on disk
 
 
-class DkmsBuild(Record, frozen=True):
-    """A driver source that DKMS keeps, and whether it is built for the running kernel."""
-
-    module: str  # "nvidia", "nvidia-open"
-    version: str  # driver_version
-    kernel: str
-    built: bool
-
-
 class Driver(Record, frozen=True):
     """The NVIDIA driver: kernel side, user side, device nodes, services."""
 
     module_version: Fact[str] = NOT_OBSERVED  # driver_version of the loaded kernel module
-    modules: Fact[tuple[str, ...]] = NOT_OBSERVED  # loaded: nvidia, nvidia_uvm, nvidia_modeset …
+    modules: Fact[tuple[str, ...]] = NOT_OBSERVED  # loaded: nvidia, nvidia_uvm … or nouveau
     module_on_disk: Fact[str] = NOT_OBSERVED  # driver_version that the next boot would load
-    nouveau: Fact[bool] = NOT_OBSERVED
     secure_boot: Fact[bool] = NOT_OBSERVED
-    dkms: Fact[tuple[DkmsBuild, ...]] = NOT_OBSERVED
     packages: Fact[tuple[SystemPackage, ...]] = NOT_OBSERVED
     driver_cuda: Fact[str] = NOT_OBSERVED  # newest CUDA that the driver supports: 13.0
     windows_version: Fact[str] = NOT_OBSERVED  # under WSL: driver_version on the Windows side

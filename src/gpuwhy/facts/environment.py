@@ -151,7 +151,6 @@ class Environment(Record, frozen=True):
     python: Fact[Python] = NOT_OBSERVED
     sites: Fact[tuple[Site, ...]] = NOT_OBSERVED  # the first one wins
     packages: Fact[tuple[Package, ...]] = NOT_OBSERVED  # in the order of the path
-    conda: Fact[dict[str, str]] = NOT_OBSERVED  # what conda itself installed; Absent elsewhere
 
     @property
     def by_name(self) -> dict[str, Package]:

@@ -104,7 +104,6 @@ class Basis(Enum):
     LATE = "late"  # the same, and only some uses fail
     SAME_RELEASE = "same release"  # the two are built together
     NO_WHEEL = "wheel"  # a wheel of NVIDIA's that is asked for and not installed
-    OTHER_CUDA = "other CUDA"
 
 
 class Contradiction(Record, frozen=True, omit_defaults=True):
@@ -112,7 +111,7 @@ class Contradiction(Record, frozen=True, omit_defaults=True):
 
     by: Owner  # jax
     name: str  # jaxlib; what is installed for it may be a flavour: tensorflow-cpu
-    wants: str  # "<=0.4.35,>=0.4.34"; of OTHER_CUDA the CUDA
+    wants: str  # "<=0.4.35,>=0.4.34"
     installed: str  # "0.4.31"; "" = not installed
     basis: Basis
     file: str  # the metadata or the library that tells

@@ -110,6 +110,7 @@ def is_tight(wish: str) -> bool:
     return "<" in wish or "==" in wish or "~=" in wish
 
 
+@cache
 def allows(wish: str, version: str) -> bool:
     """Whether `<2,>=1.23` lets a version in, as pip reads it; local parts and previews included."""
     from packaging.specifiers import SpecifierSet

@@ -50,7 +50,11 @@ class AssumedMachine(msgspec.Struct, frozen=True):
 def assume(facts: Facts, machine: AssumedMachine | Facts) -> Facts:
     """The facts on a machine that was described or recorded; of an image, in its container."""
     if isinstance(machine, Facts):
-        return _like(facts, machine)
+        loads, system = machine.loads, machine.system
+        moved = _moved(facts, machine.devices, machine.driver, loads.libcuda, loads.libnvml)
+        names = ("container", "injected", "wsl", "wsl_device", "kernel_log")
+        around = {name: getattr(system, name) for name in names}
+        return replace(moved, system=replace(moved.system, **around))
     if isinstance(facts.system.offline, Known) and isinstance(facts.system.container, Known):
         return container_start(facts, machine)
     if isinstance(facts.system.offline, Known):
@@ -97,15 +101,6 @@ def container_start(facts: Facts, machine: AssumedMachine | None = None) -> Fact
         driver=replace(moved.driver, nodes=Known(nodes, _STARTED)),
         devices=replace(moved.devices, visibility=visible),
     )
-
-
-def _like(facts: Facts, other: Facts) -> Facts:
-    """The facts of this environment on a machine that was recorded."""
-    loads, system = other.loads, other.system
-    moved = _moved(facts, other.devices, other.driver, loads.libcuda, loads.libnvml)
-    names = ("container", "injected", "wsl", "wsl_device", "kernel_log")
-    around = replace(moved.system, **{name: getattr(system, name) for name in names})
-    return replace(moved, system=around)
 
 
 def _disk(facts: Facts, machine: AssumedMachine) -> Facts:
@@ -159,7 +154,6 @@ def _devices(machine: AssumedMachine) -> Devices:
     memory = _stated(int(machine.memory * (1 << 30)))
     gpus, cards = [], []
     for index, (name, capability) in enumerate(machine.gpus):
-        nothing: Fact[tuple[str, ...]] = Known((), _ASSUMED)
         gpu = Gpu(
             index=index,
             name=name,
@@ -172,14 +166,13 @@ def _devices(machine: AssumedMachine) -> Devices:
             compute_mode=Known("default", _ASSUMED),
             mig=_ABSENT,
             ecc=_ABSENT,
-            throttle=nothing,
+            throttle=Known((), _ASSUMED),
             fabric=Known(Fabric("not supported"), _ASSUMED),
             error=_ABSENT,
         )
         gpus.append(gpu)
-        known: Fact[str] = Known(name, _ASSUMED)
-        bound: Fact[str] = Known("nvidia", _ASSUMED)
-        cards.append(PciDevice(f"assumed {index}", "", known, gpu.capability, bound))
+        said = (Known(name, _ASSUMED), gpu.capability, Known("nvidia", _ASSUMED))
+        cards.append(PciDevice(f"assumed {index}", "", *said))
     found, bus = Known(tuple(gpus), _ASSUMED), Known(tuple(cards), _ASSUMED)
     return Devices(nvml_error=_ABSENT, gpus=found, pci=bus, visibility=_ABSENT)
 
@@ -187,14 +180,11 @@ def _devices(machine: AssumedMachine) -> Devices:
 def _driver(machine: AssumedMachine) -> Driver:
     """A driver that works; its version only where it was described."""
     cuda = cuda_of_driver(machine.driver) if machine.driver else None
-    no: Fact[bool] = Known(False, _ASSUMED)
     return Driver(
         module_version=_stated(in_branch(machine.driver)),
         modules=Known(("nvidia", "nvidia_uvm"), _ASSUMED),
         module_on_disk=_ABSENT,
-        nouveau=no,
-        secure_boot=no,
-        dkms=Known((), _ASSUMED),
+        secure_boot=Known(False, _ASSUMED),
         packages=Known((), _ASSUMED),
         driver_cuda=_stated(cuda),
         windows_version=_ABSENT,

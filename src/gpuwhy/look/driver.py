@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from gpuwhy.facts.driver import DeviceNode, DkmsBuild, Driver, SystemPackage
+from gpuwhy.facts.driver import DeviceNode, Driver, SystemPackage
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.look.devices import gpu_minors, nvml, nvml_cuda
@@ -17,7 +17,6 @@ from gpuwhy.machine.machine import Machine
 _VERSION = "/proc/driver/nvidia/version"
 _MODULES = "/sys/module"
 _DOTTED = re.compile(r"\d{2,4}(?:\.\d+)+$")
-_DKMS_TREES = r"nvidia(-(current|legacy|tesla|srv|open).*)?$"
 _OURS = r"(nvidia(_uvm|_modeset|_drm|_peermem|_fs|_vgpu_vfio)?|nouveau)$"
 
 
@@ -59,18 +58,6 @@ def _module_version(machine: Machine, facts: Facts) -> Fact[str]:
     return loaded if isinstance(loaded, Unknown) else said
 
 
-def _modules(machine: Machine, facts: Facts) -> Fact[tuple[str, ...]]:
-    loaded = _loaded(machine, facts)
-    if not isinstance(loaded, Known):
-        return loaded
-    return Known(tuple(name for name in loaded.value if name != "nouveau"), loaded.source)
-
-
-def _nouveau(machine: Machine, facts: Facts) -> Fact[bool]:
-    loaded = _loaded(machine, facts)
-    return Known("nouveau" in loaded.value, loaded.source) if isinstance(loaded, Known) else loaded
-
-
 def _module_on_disk(machine: Machine, _facts: Facts) -> Fact[str]:
     """What modprobe would load for the running kernel; Absent when it has no nvidia.ko."""
     uname = machine.uname()
@@ -110,24 +97,6 @@ def _secure_boot(machine: Machine, _facts: Facts) -> Fact[bool]:
     if isinstance(value, Known) and value.value[-1:] in ("\x00", "\x01"):
         return Known(value.value[-1] == "\x01", value.source)
     return Unknown("the EFI variable SecureBoot cannot be read from here", how)
-
-
-def _dkms(machine: Machine, _facts: Facts) -> Fact[tuple[DkmsBuild, ...]]:
-    """Each NVIDIA source that DKMS keeps, and whether it is built for the running kernel."""
-    trees, uname = machine.list("/var/lib/dkms", _DKMS_TREES), machine.uname()
-    if not isinstance(trees, Known):
-        return trees
-    if not trees.value or not isinstance(uname, Known):
-        none = Absent(Source("folder", "/var/lib/dkms", "no nvidia"))
-        return uname if isinstance(uname, Unknown) else none
-    kernel, out = uname.value.release, []
-    for tree in (entry.name for entry in trees.value):
-        for version in names(machine, f"/var/lib/dkms/{tree}", r"\d+\."):
-            place = f"/var/lib/dkms/{tree}/{version}/{kernel}/{uname.value.machine}/module"
-            built = machine.stat(place)
-            if not isinstance(built, Unknown):
-                out.append(DkmsBuild(tree, version, kernel, isinstance(built, Known)))
-    return Known(tuple(out), trees.source)
 
 
 def _driver_cuda(machine: Machine, facts: Facts) -> Fact[str]:
@@ -341,11 +310,9 @@ def _packages(machine: Machine, _facts: Facts) -> Fact[tuple[SystemPackage, ...]
 
 FIELDS: dict[str, Field] = {
     "module_version": _module_version,
-    "modules": _modules,
+    "modules": _loaded,
     "module_on_disk": _module_on_disk,
-    "nouveau": _nouveau,
     "secure_boot": _secure_boot,
-    "dkms": _dkms,
     "packages": _packages,
     "driver_cuda": _driver_cuda,
     "windows_version": _windows_version,

@@ -7,7 +7,7 @@ again without one thing at a time, so that the answer names the variable or file
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from gpuwhy.facts.environment import Python
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
-from gpuwhy.facts.imports import Ended, Imports, Isolation, Tried, TriedKind, Without, WithoutKind
+from gpuwhy.facts.imports import Ended, Imports, Isolation, Tried, Without, WithoutKind
 from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.facts.version import at_least
 from gpuwhy.look.environment.python import user_sites
@@ -52,15 +52,10 @@ _DRIVER = (
 _REFUSED = (1, 13, 30, 101, 111)  # EPERM, EACCES, EROFS, ENETUNREACH, ECONNREFUSED
 _SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV"}
 _STEERING = r"(LD_|PYTHON|CUDA_|XLA_|TF_|TORCH_|PYTORCH_|JAX_|KERAS_|NUMBA_|CUPY_|PROTOCOL_BUFFERS)"
+_STATED = ("file", "version", "words", "error", "missing", "source")
 _NEEDED = ("PATH", "PYTHONUSERBASE", "CUDA_VISIBLE_DEVICES")
 _LEAST = {"AS": 1 << 45, "DATA": 1 << 45, "STACK": 4 << 20, "NOFILE": 512, "NPROC": 256}
 """Limits below which they may be what an import fails by."""
-_KINDS: Mapping[str, TriedKind] = {
-    "import": "import",
-    "compute": "compute",
-    "open": "open",
-    "run": "run",
-}
 _MOST_ALONE = 12  # variables and start-up files that are left out one by one
 
 
@@ -68,7 +63,7 @@ def imports(machine: Machine, facts: Facts, options: Options) -> Imports:
     """Each framework in a process of its own."""
     python = facts.environment.python.need()
     frameworks = value_or(facts.frameworks.installed, ())
-    groups = [one for framework in frameworks for one in _group(machine, facts, framework)]
+    groups = [group for one in frameworks if (group := _group(machine, facts, one))]
     if python is None or python.gone or not groups or not at_least(python.version, _OLDEST):
         none = absent("package", "frameworks", "nothing that could be imported")
         return Imports(none, none)
@@ -79,8 +74,13 @@ def imports(machine: Machine, facts: Facts, options: Options) -> Imports:
     found = [one for group in groups for one in look.tried(group)]
     source = Source("call", python.path, "imported, isolated")
     isolation: Fact[Isolation] = Unknown("the sandbox told nothing")
-    if look.isolation:
-        isolation = Known(look.isolation, source)
+    if look.held is not None:
+        why = look.held.get("why") or ()
+        words = why.values() if isinstance(why, Mapping) else why
+        names, no = ("writes", "network", "processes"), "not available"
+        writes, network, processes = (look.held.get(name, no) for name in names)
+        words = tuple(str(one) for one in words)
+        isolation = Known(Isolation(writes, network, processes, MEMORY, SECONDS, words), source)
     return Imports(Known(tuple(found), source), isolation)
 
 
@@ -91,20 +91,20 @@ class Group(NamedTuple):
     tries: tuple[tuple[str, ...], ...]
 
 
-def _group(machine: Machine, facts: Facts, one: Framework) -> Iterator[Group]:
-    module = one.path.rpartition("/")[2]
-    site = one.path.rpartition("/")[0]
+def _group(machine: Machine, facts: Facts, one: Framework) -> Group | None:
+    """The import, a sum, what is built on it, the libraries that it opens, its compilers."""
+    site, _, module = one.path.rpartition("/")
     if not module.isidentifier() or "/nvidia/" in one.path or module in _NOT_TRIED:
-        return
+        return None
     installed = {other.name for other in value_or(facts.frameworks.installed, ())}
     if module in _BESIDE and "torch" in installed:
-        return  # tried with the framework that it is built on
+        return None  # tried with the framework that it is built on
     tries = [one_try("import", module)]
     if module in _COMPUTES and (module != "tensorflow" or at_least(one.version, "2")):
         tries.append(one_try("compute", module))
     for name in _BESIDE:
-        path = f"{site}/{name.replace('.', '/')}"
-        if _base(name) == module and exists(machine, f"{path}/__init__.py"):
+        base = next((base for base, starts in _BASES.items() if name.startswith(starts)), "torch")
+        if base == module and exists(machine, f"{site}/{name.replace('.', '/')}/__init__.py"):
             tries.append(one_try("import", name))
     needs = [need for need in value_or(facts.loads.needs, ()) if need.framework == one.name]
     paths = [need.path.value for need in needs if isinstance(need.path, Known)]
@@ -113,15 +113,7 @@ def _group(machine: Machine, facts: Facts, one: Framework) -> Iterator[Group]:
     for name in _COMPILERS.get(one.name, ()):
         if exists(machine, f"{site}/{name}"):
             tries.append(one_try("run", module, f"{site}/{name}"))
-    yield Group(one.name, tuple(tries))
-
-
-def _base(name: str) -> str:
-    """The framework that a module is tried with."""
-    for base, starts in _BASES.items():
-        if name.startswith(starts):
-            return base
-    return "torch"
+    return Group(one.name, tuple(tries))
 
 
 class _Look:
@@ -131,14 +123,19 @@ class _Look:
         self.machine = machine
         self.facts = facts
         self.python = python
-        self.isolation: Isolation | None = None
+        self.held: Mapping[str, Any] | None = None  # what the sandbox held
         self.has_driver = bool(value_or(facts.loads.libcuda, ()))
 
     def tried(self, group: Group) -> list[Tried]:
-        """Each try of a framework; the first that fails again without one thing at a time."""
+        """Each try of a framework; the first that fails again without one thing at a time.
+
+        Nothing else is tried where files that an import needs are known to be wrong.
+        """
         found = self._run(group, Order(group.tries))
         first = next((place for place, one in enumerate(found) if one.failed), -1)
-        if first >= 0 and not self._is_damaged():
+        parts = (Part.LIBRARY, Part.FIRST_MODULE, Part.MODULE)
+        damage = value_or(self.facts.installs.damage, ())
+        if first >= 0 and not any(one.stack and one.part in parts for one in damage):
             kind, module, *targets = group.tries[first]
             again = (one_try("import", module, *targets),) if kind == "import" else group.tries
             without = self._without(Group(group.framework, again))
@@ -146,149 +143,117 @@ class _Look:
                 found[first] = replace(found[first], without=without)
         return found
 
-    def _is_damaged(self) -> bool:
-        """Whether files that an import needs are known to be wrong: then nothing else is tried."""
-        parts = (Part.LIBRARY, Part.FIRST_MODULE, Part.MODULE)
-        found = value_or(self.facts.installs.damage, ())
-        return any(one.stack and one.part in parts for one in found)
-
     def _run(self, group: Group, order: Order) -> list[Tried]:
         said = self.machine.sandbox(self.python.path, encoded(order))
         if not isinstance(said, Known):
             why = said.reason if isinstance(said, Unknown) else "not tried"
-            row = group.tries[0]
-            return [_tried(row, group.framework, Ended.NOT_TRIED, words=why)]
+            return [_tried(group, 0, Ended.NOT_TRIED, words=why)]
         lines = said.value
-        isolation = next((line["isolation"] for line in lines if "isolation" in line), None)
-        if isinstance(isolation, Mapping) and self.isolation is None:
-            self.isolation = _isolation(isolation)
-        return list(self._read(group, lines))
-
-    def _read(self, group: Group, lines: Sequence[Mapping[str, Any]]) -> Iterator[Tried]:
+        held = next((line["isolation"] for line in lines if "isolation" in line), None)
+        self.held = held if self.held is None and isinstance(held, Mapping) else self.held
         rows = {line["try"]: line for line in lines if "try" in line}
         begun = max((line["begins"] for line in lines if "begins" in line), default=-1)
         end: Mapping[str, Any] = next((line["ended"] for line in lines if "ended" in line), {})
         printed = "\n".join(str(line["said"]) for line in lines if "said" in line)
-        cannot = next((str(line["cannot"]) for line in lines if "cannot" in line), "")
-        for number, row in enumerate(group.tries):
+        out = []
+        for number in range(len(group.tries)):
             if number in rows:
-                yield self._told(row, group.framework, rows[number], printed)
+                out.append(self._told(group, number, rows[number], printed))
             elif number == begun:
-                yield self._broken_off(row, group.framework, end, printed)
+                out.append(self._broken_off(group, number, end, printed))
             elif number == 0:
-                words = cannot or _not_begun(end)
-                yield _tried(row, group.framework, Ended.NOT_TRIED, words=words)
+                late, code = end.get("late"), end.get("code")
+                why = "its Python did not begin" + (f" within {SECONDS:g} s" if late else "")
+                why += f": it ended with code {code}" if code and not late else ""
+                why = next((str(line["cannot"]) for line in lines if "cannot" in line), why)
+                out.append(_tried(group, number, Ended.NOT_TRIED, words=why))
+        return out
 
-    def _told(
-        self, row: Sequence[str], framework: str, line: Mapping[str, Any], printed: str
-    ) -> Tried:
-        """A try that ended by itself."""
-        seconds = round(float(line.get("ms", 0.0)) / 1000, 2)
-        prefix = self._other_prefix(str(line.get("prefix", "")))
+    def _told(self, group: Group, number: int, line: Mapping[str, Any], printed: str) -> Tried:
+        """A try that ended by itself.
+
+        What the sandbox refuses is no evidence; without a driver, nor is asking for one.
+        """
+        stated = {name: str(line.get(name, "")) for name in _STATED}
+        prefix, own = str(line.get("prefix", "")), self.python.prefix
+        real = [value_or(self.machine.real(one), "") for one in (prefix, own) if prefix]
+        if self.python.kind != "venv" or not prefix or real[0] == real[1]:
+            prefix = ""  # the Python that was meant
+        ended = Ended.RAISED
         if line.get("ok") is True:
-            return replace(
-                _tried(row, framework, Ended.WELL),
-                seconds=seconds,
-                file=str(line.get("file", "")),
-                version=str(line.get("version", "")),
-                prefix=prefix,
-            )
-        words = str(line.get("words", ""))
+            ended = Ended.WELL
+        elif line.get("errno") in _REFUSED:
+            ended = Ended.ISOLATION
+        elif not self.has_driver and re.search(_DRIVER, stated["words"]):
+            ended = Ended.WANTS_DRIVER
         text = "\n".join(filter(None, (str(line.get("text", "")), printed)))
-        return replace(
-            _tried(row, framework, self._ended(line, words), words=words),
-            seconds=seconds,
-            error=str(line.get("error", "")),
-            missing=str(line.get("missing", "")),
-            source=str(line.get("source", "")),
-            text=text,
+        return _tried(
+            group,
+            number,
+            ended,
+            **stated,
+            seconds=round(float(line.get("ms", 0.0)) / 1000, 2),
+            text="" if ended is Ended.WELL else text,
             files=tuple(str(one) for one in line.get("files") or ()),
             prefix=prefix,
         )
 
-    def _ended(self, line: Mapping[str, Any], words: str) -> Ended:
-        """What the sandbox refuses is no evidence; without a driver, nor is asking for one."""
-        if line.get("errno") in _REFUSED:
-            return Ended.ISOLATION
-        wants_driver = not self.has_driver and re.search(_DRIVER, words)
-        return Ended.WANTS_DRIVER if wants_driver else Ended.RAISED
-
-    def _broken_off(
-        self, row: Sequence[str], framework: str, end: Mapping[str, Any], printed: str
-    ) -> Tried:
+    def _broken_off(self, group: Group, number: int, end: Mapping[str, Any], printed: str) -> Tried:
         """A try with which the whole process ended."""
         code = end.get("code")
-        ended, seconds = Ended.NOT_TRIED, 0.0
         if end.get("late"):
-            ended, seconds = Ended.TIMED_OUT, SECONDS
-        elif end.get("memory"):
-            ended = Ended.TOO_LARGE
-        if ended is not Ended.NOT_TRIED or not isinstance(code, int):
-            return replace(_tried(row, framework, ended), seconds=seconds, text=printed)
-        opened = row[0] == "open" and not self.has_driver
-        ended = Ended.WANTS_DRIVER if opened else Ended.CRASHED
+            return _tried(group, number, Ended.TIMED_OUT, seconds=SECONDS, text=printed)
+        if end.get("memory") or not isinstance(code, int):
+            ended = Ended.TOO_LARGE if end.get("memory") else Ended.NOT_TRIED
+            return _tried(group, number, ended, text=printed)
+        opened = group.tries[number][0] == "open" and not self.has_driver
         named = re.findall(r'(?m)^\s*File "([^"]+)", line', printed)
-        return replace(
-            _tried(row, framework, ended, words="" if code < 0 else f"it ended with code {code}"),
+        return _tried(
+            group,
+            number,
+            Ended.WANTS_DRIVER if opened else Ended.CRASHED,
+            words="" if code < 0 else f"it ended with code {code}",
             signal=_SIGNALS.get(-code, f"signal {-code}") if code < 0 else "",
             text=printed,
             files=tuple(dict.fromkeys(named))[:24],
         )
 
-    def _other_prefix(self, prefix: str) -> str:
-        """The Python that was started, where it is another than was meant."""
-        if self.python.kind != "venv" or not prefix:
-            return ""
-        own = value_or(self.machine.real(self.python.prefix), "")
-        return "" if value_or(self.machine.real(prefix), "") == own else prefix
-
     # -------------------------------------------------------- without one thing
-
-    def _without(self, group: Group) -> Without | None:
-        """The one thing without which a failed try works."""
-        for without, order in self._orders(group):
-            if self._works(group, order):
-                return self._narrowed(group, without)
-        return None
 
     def _works(self, group: Group, order: Order) -> bool:
         found = self._run(group, order)
         return bool(found) and not any(one.failed or one.ended is Ended.NOT_TRIED for one in found)
 
-    def _orders(self, group: Group) -> Iterator[tuple[Without, Order]]:
-        tries = group.tries
-        if names := self._variables():
-            yield Without(WithoutKind.VARIABLE), Order(tries, unset=names)
+    def _orders(self, tries: tuple[tuple[str, ...], ...]) -> Iterator[tuple[WithoutKind, Order]]:
+        """What is left out in further tries."""
+        environ = value_or(self.machine.environ(), {})
+        steer = (name for name, value in environ.items() if value and name not in _NEEDED)
+        if names := tuple(name for name in steer if re.match(_STEERING, name)):
+            yield WithoutKind.VARIABLE, Order(tries, unset=names)
         if any(exists(self.machine, one) for one in user_sites(self.machine, self.python.version)):
-            yield Without(WithoutKind.USER_SITE), Order(tries, without=("user site",))
+            yield WithoutKind.USER_SITE, Order(tries, without=("user site",))
         if value_or(self.facts.installs.start_files, ()):
-            yield Without(WithoutKind.START_FILE), self._without_start_files(tries)
-        yield Without(WithoutKind.COMPILED), Order(tries, without=("compiled files",))
+            sites = tuple(site.path for site in value_or(self.facts.environment.sites, ()))
+            yield WithoutKind.START_FILE, Order(tries, without=("start files",), sites=sites)
+        yield WithoutKind.COMPILED, Order(tries, without=("compiled files",))
         limits = ((name, value_or(self.machine.limit(name), -1)) for name in _LEAST)
         if any(0 <= value < _LEAST[name] for name, value in limits):
-            yield Without(WithoutKind.LIMIT), Order(tries, raise_limits=True)
+            yield WithoutKind.LIMIT, Order(tries, raise_limits=True)
 
-    def _variables(self) -> tuple[str, ...]:
-        environ = value_or(self.machine.environ(), {})
-        found = (name for name, value in environ.items() if value and name not in _NEEDED)
-        return tuple(name for name in found if re.match(_STEERING, name))
-
-    def _without_start_files(self, tries: tuple[tuple[str, ...], ...], file: str = "") -> Order:
-        sites = tuple(site.path for site in value_or(self.facts.environment.sites, ()))
-        return Order(tries, without=("start files",), sites=sites, start_file=file)
-
-    def _narrowed(self, group: Group, without: Without) -> Without:
-        """With the name of the variable or of the start-up file."""
-        if without.kind is WithoutKind.VARIABLE:
-            for name in self._variables()[:_MOST_ALONE]:
-                if self._works(group, Order(group.tries, unset=(name,))):
-                    return replace(without, name=name, part=self._part(group, name))
-        if without.kind is WithoutKind.START_FILE:
-            files = [one.path for one in value_or(self.facts.installs.start_files, ())]
-            for file in files[:_MOST_ALONE]:
-                if not self._works(group, self._without_start_files(group.tries, file)):
-                    return replace(without, name=file)
-        return without
+    def _without(self, group: Group) -> Without | None:
+        """The one thing without which a failed try works, by name: a variable, a start-up file."""
+        works = (pair for pair in self._orders(group.tries) if self._works(group, pair[1]))
+        kind, order = next(works, (WithoutKind.NONE, None))
+        if order is None:
+            return None
+        for name in order.unset[:_MOST_ALONE]:
+            if self._works(group, Order(group.tries, unset=(name,))):
+                return Without(kind, name, self._part(group, name))
+        files = [one.path for one in value_or(self.facts.installs.start_files, ())]
+        for file in files[:_MOST_ALONE] if kind is WithoutKind.START_FILE else ():
+            if not self._works(group, replace(order, start_file=file)):
+                return Without(kind, file)
+        return Without(kind)
 
     def _part(self, group: Group, name: str) -> str:
         """Of a list of folders, the one without which it works."""
@@ -301,30 +266,10 @@ class _Look:
         return ""
 
 
-def _not_begun(end: Mapping[str, Any]) -> str:
-    """Why nothing was tried: the Python did not get as far as our first line."""
-    if end.get("late"):
-        return f"its Python did not begin within {SECONDS:g} s"
-    code = end.get("code")
-    return "its Python did not begin" + (f": it ended with code {code}" if code else "")
-
-
-def _tried(row: Sequence[str], framework: str, ended: Ended, words: str = "") -> Tried:
-    kind, module, *targets = row
-    return Tried(_KINDS[kind], module, framework, ended, targets=tuple(targets), words=words)
-
-
-def _isolation(held: Mapping[str, Any]) -> Isolation:
-    why = held.get("why") or ()
-    words = why.values() if isinstance(why, Mapping) else why
-    return Isolation(
-        writes=held.get("writes", "not available"),
-        network=held.get("network", "not available"),
-        processes=held.get("processes", "not available"),
-        memory=MEMORY,
-        seconds=SECONDS,
-        why=tuple(str(one) for one in words),
-    )
+def _tried(group: Group, number: int, ended: Ended, **more: Any) -> Tried:
+    kind: Any = group.tries[number][0]
+    targets = tuple(group.tries[number][2:])
+    return Tried(kind, group.tries[number][1], group.framework, ended, targets=targets, **more)
 
 
 # ------------------------------------------------------------ files that a failure names

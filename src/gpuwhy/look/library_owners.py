@@ -10,6 +10,7 @@ from gpuwhy.facts.environment import FileRow, Package
 from gpuwhy.facts.fact import Fact, Known, Owner, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.version import numbers
+from gpuwhy.look.files import lines, real
 from gpuwhy.look.toolkits import conda_packages, conda_prefix
 from gpuwhy.machine.machine import Machine
 
@@ -39,8 +40,7 @@ class Owners:
         self._packages = value_or(facts.environment.packages, ())
         self._prefix = conda_prefix(machine, facts)
         sites = [one.path.rstrip("/") for one in value_or(facts.environment.sites, ())]
-        reals = [value_or(machine.real(site), site) for site in sites]
-        pairs = zip(sites, reals, strict=True)
+        pairs = ((site, real(machine, site)) for site in sites)
         self._sites = tuple(dict.fromkeys(path for pair in pairs for path in pair))
 
     def owner(self, library: LibraryName, path: str, real: str, size: Fact[int]) -> OwnerAndVersion:
@@ -49,93 +49,75 @@ class Owners:
             for site in self._sites:
                 if place.startswith(f"{site}/"):
                     return self._wheel(library, site, place.removeprefix(f"{site}/"), size)
+        family, folder = library.family, f"{self._prefix}/conda-meta"
         if self._prefix and path.startswith(f"{self._prefix}/"):
-            return self._conda(library.family)
+            versions = conda_packages(self._machine, self._prefix, _CONDA)
+            name = next((one for one in family.conda if one in versions), "")
+            if name:
+                fact = known(Owner(name, versions[name], "conda"), "package", folder)
+                whole = name == "cudatoolkit"
+                version = "" if whole else _places(versions[name], family.places)
+                return OwnerAndVersion(fact, version)
+            reason = f"no conda package of {family.name} is listed in {folder}"
+            return OwnerAndVersion(Unknown(reason))
         if path.startswith(("/usr/", "/lib", "/opt/")):
             return OwnerAndVersion(self._dpkg(library, path, real))
         reason = f"{path} is in no folder that a package manager is known to fill"
         return OwnerAndVersion(Unknown(reason))
 
-    # ------------------------------------------------------------ wheels
-
     def _wheel(
         self, library: LibraryName, site: str, inside: str, size: Fact[int]
     ) -> OwnerAndVersion:
-        candidates = wheels_of(self._packages, library.family, inside)
+        """By the folder's name; of several those whose RECORD describes the bytes on disk; none of
+        another family, in whose folder somebody copied the file.
+        """
+        found, family = wheels_of(self._packages, library.family, inside), library.family
         own = inside.startswith(("nvidia/", "tensorrt"))
-        if len(candidates) > 1:
-            candidates = self._by_record(candidates, site, inside, value_or(size, -1))
-        elif own and _in_anothers_folder(library.family, inside):
-            candidates = [one for one in candidates if _may_have_brought(one, inside)]
-        if len(candidates) == 1:
-            one = candidates[0]
-            version = _places(one.version, library.family.places) if own else ""
-            return OwnerAndVersion(known(one.owner, "package", one.location), version)
-        if candidates:
-            both = " and ".join(str(one.owner) for one in candidates)
-            return OwnerAndVersion(Unknown(f"{both} both claim {inside}"))
-        return OwnerAndVersion(Unknown(f"no installed package is known to bring {inside}"))
-
-    def _by_record(
-        self, candidates: list[Package], site: str, inside: str, size: int
-    ) -> list[Package]:
-        """Those whose RECORD describes the bytes on disk; all of them when none does."""
-        rows = [(one, one.files.find(inside) or FileRow("")) for one in candidates]
-        fits = [(one, row) for one, row in rows if row.size == size]
-        if len(fits) > 1 and 0 <= size <= _HASH_SIZE:
-            actual = value_or(self._machine.sha256(f"{site}/{inside}"), "")
-            fits = [pair for pair in fits if pair[1].sha256 == actual] or fits
-        return [one for one, _ in fits] or candidates
-
-    # ------------------------------------------------------------ others
-
-    def _conda(self, family: Family) -> OwnerAndVersion:
-        folder = f"{self._prefix}/conda-meta"
-        versions = conda_packages(self._machine, self._prefix, _CONDA)
-        for name in family.conda:
-            if name in versions:
-                fact = known(Owner(name, versions[name], "conda"), "package", folder)
-                whole = name == "cudatoolkit"
-                version = "" if whole else _places(versions[name], family.places)
-                return OwnerAndVersion(fact, version)
-        reason = f"no conda package of {family.name} is listed in {folder}"
-        return OwnerAndVersion(Unknown(reason))
+        if len(found) > 1:
+            rows = [(one, one.files.find(inside) or FileRow("")) for one in found]
+            fits = [(one, row) for one, row in rows if row.size == value_or(size, -1)]
+            if len(fits) > 1 and fits[0][1].size <= _HASH_SIZE:
+                actual = value_or(self._machine.sha256(f"{site}/{inside}"), "")
+                fits = [pair for pair in fits if pair[1].sha256 == actual] or fits
+            found = [one for one, _ in fits] or found
+        elif inside.startswith("nvidia/") and not re.match(r"nvidia/cu\d+/", inside):
+            usual = {base.removeprefix("nvidia-").replace("-", "_") for base in family.wheels}
+            if inside.split("/")[1] not in usual:
+                found = [o for o in found if o.files.known != "all" or o.files.find(inside)]
+        if len(found) == 1:
+            version = _places(found[0].version, family.places) if own else ""
+            return OwnerAndVersion(known(found[0].owner, "package", found[0].location), version)
+        both = " and ".join(str(one.owner) for one in found)
+        none = f"no installed package is known to bring {inside}"
+        return OwnerAndVersion(Unknown(f"{both} both claim {inside}" if both else none))
 
     def _dpkg(self, library: LibraryName, path: str, real: str) -> Fact[Owner]:
+        """/lib and /usr/lib are one folder on merged systems."""
         lists = self._machine.list(_DPKG_INFO, _DPKG)
         if not isinstance(lists, Known):
             return Unknown(f"{_DPKG_INFO} is not there, which says whose a file is")
-        wanted = re.compile(library.family.dpkg)
-        for entry in lists.value:
-            if not wanted.match(entry.name):
-                continue
-            file = f"{_DPKG_INFO}/{entry.name}"
-            lines = value_or(self._machine.lines(file, f"/lib{library.stem}.so"), ())
-            if any(_same_file(line, place) for line in lines for place in (path, real)):
-                name = entry.name.removesuffix(".list").partition(":")[0]
-                return known(Owner(name, "", "dpkg"), "file", file)
+        places = {one.removeprefix("/usr") for one in (path, real) if one}
+        for name in (one.name for one in lists.value if re.match(library.family.dpkg, one.name)):
+            listed = lines(self._machine, f"{_DPKG_INFO}/{name}", f"/lib{library.stem}.so")
+            if any(line.removeprefix("/usr") in places for line in listed):
+                package = name.removesuffix(".list").partition(":")[0]
+                return known(Owner(package, "", "dpkg"), "file", f"{_DPKG_INFO}/{name}")
         reason = f"no dpkg package of {library.family.name} lists {path}"
         return Unknown(reason, f"dpkg -S {real or path}")
-
-    # ------------------------------------------------------------ version
 
     def version(
         self, library: LibraryName, path: str, real: str, owner: OwnerAndVersion
     ) -> Fact[str]:
         """By the real file's name, its package, the header beside it, else Unknown."""
-        suffix = (real or path).rpartition(".so.")[2]
+        suffix, family = (real or path).rpartition(".so.")[2], library.family
         if suffix.count(".") >= 2 and re.fullmatch(r"[\d.]+", suffix):
             return known(suffix, "file", real, "its name")
         if owner.version:
             return known(owner.version, "package", str(value_or(owner.fact, "")))
-        return self._by_header(library, path, real)
-
-    def _by_header(self, library: LibraryName, path: str, real: str) -> Fact[str]:
-        family, major = library.family, library.suffix.partition(".")[0]
+        major = library.suffix.partition(".")[0]
         for file in dict.fromkeys((real, path)) if family.header and real else ():
             header = f"{file.rpartition('/')[0].rpartition('/')[0]}/include/{family.header}"
-            lines = value_or(self._machine.lines(header, *family.macros), ())
-            version = defined_version(lines, family.macros)
+            version = defined_version(lines(self._machine, header, *family.macros), family.macros)
             if version and major in ("", version.partition(".")[0]):
                 return known(version, "file", header)
         return Unknown(f"{path}: neither its name nor a package nor a header states its version")
@@ -156,18 +138,6 @@ def wheels_of(packages: Sequence[Package], family: Family, inside: str) -> list[
     return [one for one in packages if re.match(pattern, one.name)]
 
 
-def _in_anothers_folder(family: Family, inside: str) -> bool:
-    """Whether a library lies where the wheel of another family writes: somebody copied it there."""
-    folder = inside.split("/")[1] if inside.startswith("nvidia/") else ""
-    own = {base.removeprefix("nvidia-").replace("-", "_") for base in family.wheels}
-    return bool(folder) and folder not in own and not re.match(r"nvidia/cu\d+/", inside)
-
-
-def _may_have_brought(candidate: Package, inside: str) -> bool:
-    """Whether its RECORD lists the file, or was not read whole."""
-    return candidate.files.known != "all" or candidate.files.find(inside) is not None
-
-
 def defined_version(lines: Sequence[str], macros: Sequence[str]) -> str:
     """The version that some #define lines spell; "" when one is missing."""
     rows = (re.match(r"\s*#\s*define\s+(\w+)\s+(\d+)\b", line) for line in lines)
@@ -182,8 +152,3 @@ def defined_version(lines: Sequence[str], macros: Sequence[str]) -> str:
 
 def _places(version: str, count: int) -> str:
     return ".".join(str(one) for one in numbers(version)[:count])
-
-
-def _same_file(listed: str, path: str) -> bool:
-    """Whether a package's path is this one; /lib and /usr/lib are one folder on merged systems."""
-    return bool(path) and listed.removeprefix("/usr") == path.removeprefix("/usr")

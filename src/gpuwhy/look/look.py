@@ -47,7 +47,6 @@ LOOKS = (
     Look("environment.python", "environment.python:python"),
     Look("environment.sites", "environment.python:sites"),
     Look("environment.packages", "environment.packages:packages", 30.0),
-    Look("environment.conda", "environment.python:conda"),
     Look("frameworks.installed", "frameworks.installed:installed", 30.0),
     Look("libraries", "libraries:libraries", 20.0),
     Look("installs.damage", "installs.damage:damage", 600.0),

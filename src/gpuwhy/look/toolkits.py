@@ -10,6 +10,7 @@ from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, value
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Toolkit
 from gpuwhy.facts.version import major_minor, numbers
+from gpuwhy.look.files import environ, lines, names, real, text
 from gpuwhy.machine.machine import Machine
 
 Kind = Literal["system", "distribution", "conda", "wheel"]
@@ -39,12 +40,17 @@ def toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
     """Every CUDA toolkit, or part of one, each once however many names lead to it."""
     found: dict[str, Toolkit] = {}
     for path, kind in (*_usual(machine), *_named(machine, facts)):
-        real = value_or(machine.real(path), "")
-        if real and real not in (*_NO_TOOLKIT, machine.home) and real not in found:
-            one = _toolkit(machine, path, real, kind)
-            found.update({real: one} if one else {})
+        root = value_or(machine.real(path), "")
+        if not root or root in (*_NO_TOOLKIT, machine.home) or root in found:
+            continue
+        version, nvcc = toolkit_version(machine, root), machine.stat(f"{root}/bin/nvcc")
+        if kind == "distribution" and not isinstance(version, Known):
+            version = header_version(machine, "/usr/include", version)
+        seen = isinstance(version, Known) or isinstance(nvcc, Known)
+        if seen and names(machine, path, _PARTS):
+            found[root] = Toolkit(root, kind, version)
     for one in (*_conda(machine, facts), *wheels(machine, facts)):
-        found.setdefault(value_or(machine.real(one.path), one.path), one)
+        found.setdefault(real(machine, one.path), one)
     answers = (*(machine.list(folder, match) for folder, match, _ in _USUAL), machine.environ())
     unread = [one for one in (*answers, facts.environment.sites) if isinstance(one, Unknown)]
     if unread and not found:
@@ -54,32 +60,22 @@ def toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
     return Known(tuple(found.values()), Source("folder", where, detail))
 
 
-def _toolkit(machine: Machine, path: str, real: str, kind: Kind) -> Toolkit | None:
-    version = toolkit_version(machine, real)
-    if kind == "distribution" and not isinstance(version, Known):
-        version = header_version(machine, "/usr/include", version)
-    parts = value_or(machine.list(path, _PARTS), ())
-    nvcc = machine.stat(f"{real}/bin/nvcc")
-    seen = isinstance(version, Known) or isinstance(nvcc, Known)
-    return Toolkit(real, kind, version) if parts and seen else None
-
-
 def _usual(machine: Machine) -> Iterator[tuple[str, Kind]]:
     """The usual folders; a versioned name before the link that leads to it, newest first."""
     for folder, pattern, kind in _USUAL:
-        names = [entry.name for entry in value_or(machine.list(folder, pattern), ())]
-        for name in sorted(names, key=lambda n: (n == "cuda", [-one for one in numbers(n[5:])])):
+        found = names(machine, folder, pattern)
+        for name in sorted(found, key=lambda n: (n == "cuda", [-one for one in numbers(n[5:])])):
             yield f"{folder}/{name}", kind
 
 
 def _named(machine: Machine, facts: Facts) -> Iterator[tuple[str, Kind]]:
     """The folders that variables, PATH and LD_LIBRARY_PATH name."""
-    environ = value_or(machine.environ(), {})
-    roots = [environ.get(name, "").rstrip("/") for name in ROOT_VARIABLES]
+    variables = environ(machine)
+    roots = [variables.get(name, "").rstrip("/") for name in ROOT_VARIABLES]
     nvcc = nvcc_on_path(machine, facts)
     if isinstance(nvcc, Known):
         roots.append(value_or(machine.real(nvcc.value), "").rpartition("/bin/")[0])
-    elements = split_path(environ.get("LD_LIBRARY_PATH", ""), ":;")
+    elements = split_path(variables.get("LD_LIBRARY_PATH", ""), ":;")
     roots += [toolkit_root(one) for one in elements]
     spared = (conda_prefix(machine, facts), *_NO_TOOLKIT)
     for root in dict.fromkeys(roots):
@@ -102,11 +98,10 @@ def toolkit_root(folder: str) -> str:
 def conda_prefix(machine: Machine, facts: Facts) -> str:
     """The conda environment that counts: the target's own, else the active one; "" for none."""
     python = value_or(facts.environment.python, None)
-    if python is not None:
-        meta = machine.list(f"{python.prefix}/conda-meta", r".+\.json$")
-        if python.kind == "conda" or (python.kind == "venv" and value_or(meta, ())):
-            return python.prefix
-    return value_or(machine.environ(), {}).get("CONDA_PREFIX", "").rstrip("/")
+    kind, prefix = (python.kind, python.prefix) if python else ("", "")
+    if kind == "conda" or (kind == "venv" and names(machine, f"{prefix}/conda-meta", r".+\.json$")):
+        return prefix
+    return environ(machine).get("CONDA_PREFIX", "").rstrip("/")
 
 
 # ---------------------------------------------------------------- versions
@@ -117,20 +112,19 @@ def toolkit_version(machine: Machine, root: str) -> Fact[str]:
     parts = machine.list(root, _PARTS)
     if not isinstance(parts, Known):
         return parts
-    names = {entry.name for entry in parts.value}
+    inside = {entry.name for entry in parts.value}
     for name, pattern in _VERSION_FILES:
-        text = value_or(machine.read(f"{root}/{name}"), "") if name in names else ""
-        if match := re.search(pattern, text):
+        said = text(machine, f"{root}/{name}") if name in inside else ""
+        if match := re.search(pattern, said):
             return known(match[1], "file", f"{root}/{name}")
-    folders = [f"{root}/include"] if "include" in names else []
-    folders += [f"{root}/targets/{one}/include" for one in _TRIPLETS if "targets" in names]
-    real = value_or(machine.real(root), root)
     found: Fact[str] = Unknown(
         f"{root} has no version file and no CUDA headers", f"{root}/bin/nvcc --version"
     )
-    if match := re.match(r".*/cuda[-_/]?(\d+\.\d+)", real):
-        found = known(match[1], "folder", real, "by its name only")
-    for folder in folders[::-1]:
+    path = real(machine, root)
+    if match := re.match(r".*/cuda[-_/]?(\d+\.\d+)", path):
+        found = known(match[1], "folder", path, "by its name only")
+    folders = [f"{root}/targets/{one}/include" for one in _TRIPLETS[::-1] if "targets" in inside]
+    for folder in (*folders, *([f"{root}/include"] if "include" in inside else [])):
         found = header_version(machine, folder, found)
     return found
 
@@ -138,7 +132,7 @@ def toolkit_version(machine: Machine, root: str) -> Fact[str]:
 def header_version(machine: Machine, folder: str, otherwise: Fact[str]) -> Fact[str]:
     """CUDA's version as cuda_runtime_api.h or cuda.h defines it."""
     for header, macro in (("cuda_runtime_api.h", "CUDART_VERSION"), ("cuda.h", "CUDA_VERSION")):
-        for line in value_or(machine.lines(f"{folder}/{header}", macro), ()):
+        for line in lines(machine, f"{folder}/{header}", macro):
             if match := re.search(r"#\s*define\s+CUD(?:A|ART)_VERSION\s+(\d{4,6})\b", line):
                 code = int(match[1])
                 version = f"{code // 1000}.{code % 1000 // 10}"
@@ -148,15 +142,15 @@ def header_version(machine: Machine, folder: str, otherwise: Fact[str]) -> Fact[
 
 def nvcc_on_path(machine: Machine, _facts: Facts) -> Fact[str]:
     """The nvcc that a shell would start."""
-    environ = machine.environ()
-    if not isinstance(environ, Known):
-        return environ
-    for folder in split_path(environ.value.get("PATH", "")):
+    seen = machine.environ()
+    if not isinstance(seen, Known):
+        return seen
+    for folder in split_path(seen.value.get("PATH", "")):
         path = f"{folder}/nvcc"
         found = machine.stat(path) if folder.startswith("/") else None
         if isinstance(found, Known) and found.value.kind == "file" and "x" in found.value.mode:
-            real = value_or(machine.real(path), path)
-            return known(path, "env", "PATH", f"leads to {real}" if real != path else "")
+            leads = real(machine, path)
+            return known(path, "env", "PATH", f"leads to {leads}" if leads != path else "")
     return Absent(Source("env", "PATH", "no folder of it holds nvcc"))
 
 
@@ -184,8 +178,8 @@ def conda_cuda(packages: dict[str, str]) -> Known[str] | None:
 
 def conda_packages(machine: Machine, prefix: str, match: str) -> dict[str, str]:
     """Conda packages by the names of their files: cuda-cudart-12.4.127-0.json."""
-    listed = value_or(machine.list(f"{prefix}/conda-meta", match), ()) if prefix else ()
-    parts = (entry.name.removesuffix(".json").rsplit("-", 2) for entry in listed)
+    listed = names(machine, f"{prefix}/conda-meta", match) if prefix else ()
+    parts = (name.removesuffix(".json").rsplit("-", 2) for name in listed)
     return {one[0]: one[1] for one in parts if len(one) == 3}
 
 
@@ -193,11 +187,10 @@ def wheels(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
     """By the one package that brings it; by its headers where none or several do."""
     packages = value_or(facts.environment.packages, ())
     for site in value_or(facts.environment.sites, ()):
-        folder = f"{site.path}/nvidia"
-        for entry in value_or(machine.list(folder, r"(cu\d\d|cuda_nvcc|cuda_runtime)$"), ()):
-            root, whole = f"{folder}/{entry.name}", entry.name.startswith("cu1")
-            base = f"nvidia-{entry.name.replace('_', '-')}-cu"
-            base = r"nvidia-cuda-runtime$" if whole else base
+        for name in names(machine, f"{site.path}/nvidia", r"(cu\d\d|cuda_nvcc|cuda_runtime)$"):
+            root = f"{site.path}/nvidia/{name}"
+            base = f"nvidia-{name.replace('_', '-')}-cu"
+            base = r"nvidia-cuda-runtime$" if name.startswith("cu1") else base
             owners = [one for one in packages if re.match(base, one.name)]
             version: Fact[str] = Unknown(f"{root}: no headers, and not one package names it")
             if len(owners) == 1:

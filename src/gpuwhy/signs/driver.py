@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.facts.fact import Known, Source, Unknown, value_or
+from gpuwhy.facts.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, know, saw
 from gpuwhy.facts.loads import DriverLibrary, Rule
@@ -48,7 +48,7 @@ def no_kernel_module(case: Case) -> Finding | None:
         return say.against("no NVIDIA GPU on the PCI bus")
     bound = (value_or(card.driver, "") for card in value_or(facts.devices.pci, ()))
     holder = next((name for name in bound if name not in ("", "nvidia")), "")
-    holder = "nouveau" if value_or(driver.nouveau, False) else holder
+    holder = "nouveau" if "nouveau" in value_or(driver.modules, ()) else holder
     text = f"{gpu} is on the PCI bus, but no NVIDIA kernel module is loaded"
     more = f", and {holder} holds the card" if holder else ""
     if case.windows:
@@ -64,9 +64,8 @@ def _reasons(facts: Facts, holder: str) -> list[Evidence]:
     out = [saw(f"{holder} drives the card", facts.devices.pci)] if holder else []
     if value_or(driver.secure_boot, False):
         out.append(saw("Secure Boot is on: only signed modules load", driver.secure_boot))
-    builds = value_or(driver.dkms, ())
-    if builds and not any(one.built for one in builds):
-        out.append(saw(f"DKMS has no nvidia module for kernel {builds[0].kernel}", driver.dkms))
+    if isinstance(driver.module_on_disk, Absent):
+        out.append(saw("no nvidia module for the running kernel", driver.module_on_disk))
     return out
 
 

@@ -365,8 +365,6 @@ def _said(one: Contradiction) -> str:
     here = f"{one.installed} is installed{then}"
     if late:
         return f"{one.by} needs {wants}{why}; {one.installed} is installed"
-    if one.basis is Basis.OTHER_CUDA:
-        return f"{one.by} {one.effect}"
     if one.basis is Basis.SAME_RELEASE:
         return f"{one.by} was built with {one.name} {one.by.version}; {here}"
     return f"{one.by} requires {wants}; {here}"

@@ -414,16 +414,3 @@ def made_for(machine: Machine, folder: str, module: str) -> str:
             rows = [re.match(r"Tag: cp3(\d+)-cp3\d+t?-", line) for line in tags]
     found = {row[1] for row in rows if row}
     return f"3.{found.pop()}" if len(found) == 1 else ""
-
-
-def conda(machine: Machine, facts: Facts, options: Options) -> Fact[dict[str, str]]:
-    """conda's own packages and their versions; Absent where the environment is none of conda's."""
-    one = facts.environment.python.need()
-    folder = f"{one.prefix}/conda-meta" if one else "conda-meta"
-    if one is None or one.kind != "conda":
-        return absent("folder", folder)
-    listed = machine.list(folder, r".+-[^-]+-[^-]+\.json$")
-    if not isinstance(listed, Known):
-        return listed
-    names = (entry.name.removesuffix(".json").rsplit("-", 2) for entry in listed.value)
-    return known({name: version for name, version, _ in names}, "folder", folder)

@@ -1,4 +1,4 @@
-"""Installed releases that cannot work together: by what they state and by what is known of them.
+"""Installed releases that cannot work together: by what they state and by what is known.
 
 The GPU packages, their neighbours and everything that these need are read.
 """
@@ -11,18 +11,17 @@ from itertools import product
 from typing import NamedTuple
 
 from gpuwhy.facts.environment import Package
-from gpuwhy.facts.fact import Fact, Known, known, value_or
+from gpuwhy.facts.fact import Fact, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Basis, Contradiction
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge import needs, pairs, tried
 from gpuwhy.knowledge.modules import IMPORTED_AS
 from gpuwhy.knowledge.packages import MAIN, flavour
+from gpuwhy.knowledge.pairs import allows
 from gpuwhy.look.environment.packages import gpu_related
 from gpuwhy.look.environment.python import on_the_path
-from gpuwhy.look.files import environ, exists
-from gpuwhy.look.frameworks.builds import cuda_of_name, library_files
-from gpuwhy.look.installs.requirements import Asked, Wish, allows, asked, is_optional, name_of, wish
+from gpuwhy.look.installs.requirements import Asked, Wish, asked, is_optional, name_of, wish
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine
 
@@ -44,7 +43,7 @@ class _Seen(NamedTuple):
     asked: Asked
     found: list[Contradiction]
 
-    def first(self, names: Iterator[str] | list[str]) -> Package | None:
+    def first(self, names: list[str]) -> Package | None:
         """The first of some packages that is installed."""
         return next((self.installed[one] for one in names if one in self.installed), None)
 
@@ -224,46 +223,7 @@ def _plugin_effect(seen: _Seen, by: str, name: str) -> tuple[str, bool]:
     return "so JAX fails with it or goes without it", True
 
 
-# ------------------------------------------------------------ rules: what its files tell
-
-_FOLLOWED = frozenset(
-    {"torch", "bitsandbytes", "flash-attn", "xformers", "vllm", "triton", "torchvision"}
-    | {"torchaudio"}
-)
-"""Whose libraries the loader follows."""
-_ON_TORCH = (
-    r"torch-(scatter|sparse|cluster|spline-conv|geometric)|pyg-lib|detectron2|apex|mmcv(-full)?"
-    r"|pytorch3d|nvdiffrast|tinycudann"
-)
-
-
-def _other_cuda(seen: _Seen, one: Package) -> Iterator[Contradiction]:
-    """A module on PyTorch that links the runtime of another CUDA major, which nothing brings."""
-    frameworks = value_or(seen.facts.frameworks.installed, ())
-    torch = next((other for other in frameworks if other.name == "torch"), None)
-    cuda = value_or(torch.built_for_cuda, "") if torch else ""
-    on_torch = any(name_of(line) == "torch" for line in value_or(one.requires, ()))
-    if not torch or not cuda or one.name in _FOLLOWED:
-        return
-    for path in library_files(one, 6) if on_torch or re.fullmatch(_ON_TORCH, one.name) else ():
-        elf = seen.machine.elf(path)
-        needed = elf.value.needed if isinstance(elf, Known) else ()
-        runtime = next((name for name in needed if re.match(r"libcudart\.so\.\d", name)), "")
-        theirs = cuda_of_name(runtime)
-        if not runtime or numbers(theirs)[:1] == numbers(cuda)[:1]:
-            continue
-        folders = environ(seen.machine).get("LD_LIBRARY_PATH", "").split(":")
-        listed = (entry.name for entry in value_or(seen.machine.ldcache(), ()))
-        found = (exists(seen.machine, f"{folder}/{runtime}") for folder in folders if folder)
-        if runtime not in listed and not any(found):
-            built = f"was built for CUDA {theirs}: it needs {runtime}"
-            text = f"{built}, and torch {torch.version} brings CUDA {cuda}, {_FAILS}"
-            why = (Basis.OTHER_CUDA, text, True, "", path)
-            yield _say(one, "torch", cuda, torch.version, *why)
-            return
-
-
 _RULES: tuple[Callable[[_Seen, Package], Iterator[Contradiction]], ...] = (
-    *(_stated, _unstated, _seen_to_fail, _plugin, _other_cuda),
+    *(_stated, _unstated, _seen_to_fail, _plugin),
 )
 """Each for every package, in this order: a later one may read what the earlier ones found."""

@@ -18,7 +18,6 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Shadow, ShadowVia
 from gpuwhy.facts.version import major_minor
 from gpuwhy.knowledge.modules import (
-    FRAMEWORK_MODULES,
     IMPORTED_AS,
     INNER_MODULES,
     NAMESPACES,
@@ -26,7 +25,7 @@ from gpuwhy.knowledge.modules import (
     STANDARD_MODULES,
 )
 from gpuwhy.look.environment.packages import normal
-from gpuwhy.look.environment.python import made_for, pth_folders, user_base
+from gpuwhy.look.environment.python import user_base
 from gpuwhy.look.files import environ, exists, lines, names, real
 from gpuwhy.look.installs.requirements import Asked, asked, refused
 from gpuwhy.look.look import Options
@@ -74,16 +73,6 @@ def shadows(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Shad
         for name, entry in _modules(machine, place.folder, sought):
             one = _shadow(machine, facts, stack, place, name, entry, there.get(name, ""))
             found.setdefault(name, one)
-    minor = major_minor(python.version)
-    added = (Place(f, "pth", file) for site in sites for f, file in pth_folders(machine, site))
-    for place in (*before, *added):  # frameworks that only a folder of another Python has
-        for name in names(machine, place.folder, rf"({'|'.join(sorted(FRAMEWORK_MODULES))})$"):
-            other = "" if name in there else made_for(machine, place.folder, name)
-            if other and other != minor:
-                path, version = f"{place.folder}/{name}", _release(machine, place.folder, name)[1]
-                by = place.via, place.file
-                one = Shadow(name, path, *by, version=version, other_python=other)
-                found.setdefault(name, one)
     where = ", ".join(place.folder for place in before) or "sys.path"
     return known(tuple(found.values()), "folder", where, "names compared")
 
