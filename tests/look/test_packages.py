@@ -54,8 +54,6 @@ def test_damaged_metadata(world: World, content: bytes | str | None) -> None:
 
 def test_eggs_and_what_is_no_package(world: World) -> None:
     world.file(f"{SITE}/old-1.2-py3.8.egg-info/PKG-INFO", "Name: old\nVersion: 1.2\n")
-    requires = "numpy\n\n[:python_version < '3']\nfuture\n\n[gpu]\ncupy\n"
-    world.file(f"{SITE}/old-1.2-py3.8.egg-info/requires.txt", requires)
     world.file(f"{SITE}/single-0.1.egg-info", "Name: single\nVersion: 0.1\n")
     world.file(f"{SITE}/~orch-2.0.dist-info/METADATA", "Name: torch\nVersion: 2.0\n")
     world.file(f"{SITE}/nonsense.dist-info/METADATA", "no fields at all")
@@ -66,5 +64,4 @@ def test_eggs_and_what_is_no_package(world: World) -> None:
         "single": "0.1",
         "odd-one": "3",
     }
-    assert found["old"].requires.need() == ("numpy", "future; (python_version < '3')", "cupy; extra == 'gpu'")
     assert not found["single"].recorded

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Known, Owner, Record
 
-PythonKind = Literal["venv", "conda", "system", "pyenv", "store", "embedded", "other"]
+PythonKind = Literal["venv", "conda", "system", "store", "embedded"]
 ChosenBy = Literal[
     "--python",
     "VIRTUAL_ENV",

@@ -368,53 +368,49 @@ def read_visible(value: str, gpus: Sequence[Gpu]) -> Visibility:
     device twice makes cuInit fail with error 101.
     """
     chosen: dict[str, int] = {}
-    bad, entry = BadEntry.NONE, ""
     rest = value.rstrip(", \t\r\n")  # commas at the end are no entries
-    read = _by_index if _INDEX.match(rest) else _by_uuid
+    by_index = _INDEX.match(rest) is not None
     for entry in rest.split(",") if rest.strip() else ():
-        name, index, bad = read(entry, gpus)
-        if bad is BadEntry.NONE and name in chosen:
-            chosen, bad = {}, BadEntry.TWICE
-        if bad is not BadEntry.NONE:
-            break
-        chosen[name] = index
-    shown = "" if bad is BadEntry.NONE else entry.strip() or ",,"
-    return Visibility(value, tuple(dict.fromkeys(chosen.values())), shown, bad)
+        found = (_by_index if by_index else _by_uuid)(entry, gpus)
+        twice = len(found) == 1 and found[0][0] in chosen
+        if len(found) != 1 or twice:
+            bad = BadEntry.TWICE if twice else _why(entry, by_index, bool(found))
+            visible = () if twice else tuple(dict.fromkeys(chosen.values()))
+            return Visibility(value, visible, entry.strip() or ",,", bad)
+        chosen.update(found)
+    return Visibility(value, tuple(dict.fromkeys(chosen.values())), "", BadEntry.NONE)
 
 
-def _no_entry(entry: str) -> BadEntry:
-    return BadEntry.NO_NUMBER_OR_UUID if entry.strip() else BadEntry.EMPTY
-
-
-def _by_index(entry: str, gpus: Sequence[Gpu]) -> tuple[str, int, BadEntry]:
+def _by_index(entry: str, gpus: Sequence[Gpu]) -> list[tuple[str, int]]:
     match = _INDEX.match(entry)
-    if not match:
-        uuid = _UUID.match(entry.strip())
-        return "", -1, BadEntry.UUID_AMONG_INDEXES if uuid else _no_entry(entry)
-    index = int(match[1][:12])
-    if 0 <= index < len(gpus):
-        return f"GPU {index}", gpus[index].index, BadEntry.NONE
-    return "", -1, BadEntry.NEGATIVE if index < 0 else BadEntry.NO_SUCH_GPU
+    place = int(match[1][:12]) if match else -1
+    return [(f"GPU {place}", gpus[place].index)] if 0 <= place < len(gpus) else []
 
 
-def _by_uuid(entry: str, gpus: Sequence[Gpu]) -> tuple[str, int, BadEntry]:
+def _by_uuid(entry: str, gpus: Sequence[Gpu]) -> list[tuple[str, int]]:
     """By the first digits of a UUID, which is all that we know: as far as both go."""
-    wanted = entry.strip().lower()
-    if not _UUID.match(entry):
-        if _UUID.match(wanted):
-            return "", -1, BadEntry.BLANK_BEFORE
-        index = wanted and _INDEX.match(entry)
-        return "", -1, BadEntry.INDEX_AMONG_UUIDS if index else _no_entry(entry)
-    found = []
-    for gpu in gpus:
+    wanted, found = entry.strip().lower(), []
+    for gpu in gpus if _UUID.match(entry) else ():
         parts = gpu.mig.value.instances if isinstance(gpu.mig, Known) else ()
         for uuid in parts if wanted.startswith("mig-") else (gpu.uuid,):
             low = uuid.lower()
             if low and (low.startswith(wanted) or wanted.startswith(low)):
                 found.append((uuid, gpu.index))
-    if len(found) == 1:
-        return *found[0], BadEntry.NONE
-    return "", -1, BadEntry.SEVERAL_FIT if found else BadEntry.NO_SUCH_UUID
+    return found
+
+
+def _why(entry: str, by_index: bool, several: bool) -> BadEntry:
+    """Why an entry names no GPU."""
+    number, uuid = _INDEX.match(entry), _UUID.match(entry.strip())
+    if several:
+        return BadEntry.SEVERAL_FIT
+    if uuid and not by_index:
+        return BadEntry.NO_SUCH_UUID if _UUID.match(entry) else BadEntry.BLANK_BEFORE
+    if number and by_index:
+        return BadEntry.NEGATIVE if int(number[1][:12]) < 0 else BadEntry.NO_SUCH_GPU
+    if number or uuid:
+        return BadEntry.INDEX_AMONG_UUIDS if number else BadEntry.UUID_AMONG_INDEXES
+    return BadEntry.NO_NUMBER_OR_UUID if entry.strip() else BadEntry.EMPTY
 
 
 FIELDS: dict[str, Field] = {

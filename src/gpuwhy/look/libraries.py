@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Flaw, Libraries, LibraryCopy, Where
+from gpuwhy.look.files import environ, names, real
 from gpuwhy.look.library_owners import Owners
 from gpuwhy.look.look import Field, Options, filled, is_windows
 from gpuwhy.look.toolkits import conda_prefix, nvcc_on_path, split_path, toolkits
-from gpuwhy.machine.machine import Entry, Machine
+from gpuwhy.machine.machine import Machine
 
 if TYPE_CHECKING:
     from gpuwhy.knowledge.libraries import LibraryName
@@ -34,7 +35,7 @@ def libraries(machine: Machine, facts: Facts, options: Options) -> Libraries:
     fields: dict[str, Field] = {
         "toolkits": toolkits,
         "nvcc_on_path": nvcc_on_path,
-        "copies": lambda machine, facts: copies(machine, facts, options.folder),
+        "copies": lambda machine, facts: _copies(machine, facts, options.folder),
     }
     if is_windows(facts):
         from gpuwhy.look.windows import LIBRARIES
@@ -43,18 +44,7 @@ def libraries(machine: Machine, facts: Facts, options: Options) -> Libraries:
     return filled(machine, facts, "libraries", fields).libraries
 
 
-def copies(machine: Machine, facts: Facts, folder: str) -> Fact[tuple[LibraryCopy, ...]]:
-    """Every copy, in the order in which the places are searched."""
-    finder = _Finder(machine, facts, folder)
-    out = [copy for found in finder.find() if (copy := finder.describe(found)) is not None]
-    detail = f"not seen: {'; '.join(finder.unseen[:3])}" if finder.unseen else ""
-    if finder.unseen and not out:
-        return Unknown(detail)
-    where = "ld.so.cache, search paths, toolkits, conda and wheels"
-    return Known(tuple(out), Source("folder", where, detail))
-
-
-class _Name(NamedTuple):
+class Name(NamedTuple):
     """One name in a folder, before anything is asked about the file."""
 
     library: LibraryName
@@ -71,100 +61,109 @@ class Examined(NamedTuple):
     health: Fact[Flaw]
 
 
+def _copies(machine: Machine, facts: Facts, folder: str) -> Fact[tuple[LibraryCopy, ...]]:
+    """Every copy, in the order in which the places are searched."""
+    finder = _Finder(machine, facts, folder)
+    out = described(machine, facts, finder.find())
+    detail = f"not seen: {'; '.join(finder.unseen[:3])}" if finder.unseen else ""
+    if finder.unseen and not out:
+        return Unknown(detail)
+    where = "ld.so.cache, search paths, toolkits, conda and wheels"
+    return Known(out, Source("folder", where, detail))
+
+
+def described(machine: Machine, facts: Facts, found: Iterable[Name]) -> tuple[LibraryCopy, ...]:
+    """Each copy; what a real file is, is looked at once. A linker script is none."""
+    owners, processor = Owners(machine, facts), value_or(facts.system.machine, "")
+    windows, out = is_windows(facts), []
+    examined: dict[str, Examined] = {}
+    for one in found:
+        key = one.real or one.path
+        if key not in examined:
+            examined[key] = examine(machine, one.path, processor, windows)
+        size, health = examined[key]
+        script = not one.library.suffix and value_or(health, None) is Flaw.FOREIGN
+        if script and not windows and value_or(size, 0) < _SCRIPT_SIZE:
+            continue
+        owner = owners.owner(one.library, one.path, one.real, size)
+        copy = LibraryCopy(
+            family=one.library.family.name,
+            name=one.name,
+            path=one.path,
+            real=key,
+            where=one.where,
+            version=owners.version(one.library, one.path, one.real, owner),
+            size=size,
+            owner=owner.fact,
+            health=health,
+        )
+        out.append(copy)
+    return tuple(out)
+
+
 class _Finder:
-    """Walks the places, each real folder once, and describes each real file once."""
+    """Walks the places, each real folder once."""
 
     def __init__(self, machine: Machine, facts: Facts, folder: str) -> None:
-        from gpuwhy.knowledge.libraries import FILES, parse
-
-        self._pattern, self._parse = FILES, parse
         self._machine, self._facts, self._folder = machine, facts, folder
-        self._owners = Owners(machine, facts)
         self._processor = value_or(facts.system.machine, "")
         self._seen: set[str] = set()
-        self._examined: dict[str, Examined] = {}
         self.unseen: list[str] = []
 
-    def find(self) -> Iterator[_Name]:
+    def find(self) -> Iterator[Name]:
         """Every name that a program could ask for, each folder's once."""
-        yield from self._in_places(self._library_path())
+        elements = split_path(environ(self._machine).get("LD_LIBRARY_PATH", ""), ":;")
+        folders = (one if one.startswith("/") else f"{self._folder}/{one}" for one in elements)
+        first: list[tuple[str, Where]] = [(o, "LD_LIBRARY_PATH") for o in folders if o[0] == "/"]
+        yield from self._in_places(first)
         yield from self._in_cache()
         yield from self._in_places(self._places())
         sites = self._facts.environment.sites
         if isinstance(sites, Unknown):
             self.unseen.append(f"Python packages ({sites.reason})")
 
-    def _in_places(self, places: Iterable[tuple[str, Where]]) -> Iterator[_Name]:
+    def _in_places(self, places: Iterable[tuple[str, Where]]) -> Iterator[Name]:
+        from gpuwhy.knowledge.libraries import FILES, parse
+
         for path, where in places:
             folder = self._machine.real(path)
             if not isinstance(folder, Known) or folder.value in self._seen:
                 continue
             self._seen.add(folder.value)
-            entries = self._machine.list(path, self._pattern)
+            entries = self._machine.list(path, FILES)
             if isinstance(entries, Unknown) and entries.kind != "denied":
                 self.unseen.append(entries.reason)
-            found = (self._named(e, path, folder.value, where) for e in value_or(entries, ()))
-            for one in _asked_for([name for name in found if name]):
+            found = []
+            for entry in value_or(entries, ()):
+                library, own = parse(entry.name), f"{folder.value}/{entry.name}"
+                if library and entry.kind not in ("folder", "other"):
+                    if entry.kind == "link":
+                        own = value_or(self._machine.real(f"{path}/{entry.name}"), "")
+                    found.append(Name(library, entry.name, f"{path}/{entry.name}", own, where))
+            for one in _asked_for(found):
                 if f"{folder.value}/{one.name}" not in self._seen:
                     yield one
 
-    def _named(self, entry: Entry, folder: str, real_folder: str, where: Where) -> _Name | None:
-        library = self._parse(entry.name)
-        if library is None or entry.kind in ("folder", "other"):
-            return None
-        path, real = f"{folder}/{entry.name}", f"{real_folder}/{entry.name}"
-        real = value_or(self._machine.real(path), "") if entry.kind == "link" else real
-        return _Name(library, entry.name, path, real, where)
+    def _in_cache(self) -> list[Name]:
+        from gpuwhy.knowledge.libraries import parse
 
-    def _in_cache(self) -> list[_Name]:
         cache = self._machine.ldcache()
         if isinstance(cache, Unknown):
             self.unseen.append(cache.reason)
         found = []
         for entry in value_or(cache, ()):
             ours = entry.name.startswith(("libcu", "libn"))
-            library = self._parse(entry.name) if ours else None
+            library = parse(entry.name) if ours else None
             if library is None or (self._processor and not entry.serves(self._processor)):
                 continue
             folder, _, name = entry.path.rpartition("/")
-            real_folder = value_or(self._machine.real(folder), folder)
+            real_folder = real(self._machine, folder)
             key = f"{real_folder}/{name}"
             if real_folder not in self._seen and key not in self._seen:
                 self._seen.add(key)
-                real = value_or(self._machine.real(entry.path), "")
-                found.append(_Name(library, entry.name, entry.path, real, "ld.so.cache"))
+                leads = value_or(self._machine.real(entry.path), "")
+                found.append(Name(library, entry.name, entry.path, leads, "ld.so.cache"))
         return _asked_for(found)
-
-    def describe(self, found: _Name) -> LibraryCopy | None:
-        """Size, health, owner and version of one copy; None for a linker script."""
-        key = found.real or found.path
-        if key not in self._examined:
-            self._examined[key] = examine(self._machine, found.path, self._processor)
-        size, health = self._examined[key]
-        script = not found.library.suffix and value_or(health, None) is Flaw.FOREIGN
-        if script and value_or(size, 0) < _SCRIPT_SIZE:
-            return None
-        owner = self._owners.owner(found.library, found.path, found.real, size)
-        return LibraryCopy(
-            family=found.library.family.name,
-            name=found.name,
-            path=found.path,
-            real=key,
-            where=found.where,
-            version=self._owners.version(found.library, found.path, found.real, owner),
-            size=size,
-            owner=owner.fact,
-            health=health,
-        )
-
-    # ------------------------------------------------------------ the places
-
-    def _library_path(self) -> Places:
-        value = value_or(self._machine.environ(), {}).get("LD_LIBRARY_PATH", "")
-        for element in split_path(value, ":;"):
-            folder = element if element.startswith("/") else f"{self._folder}/{element}"
-            if folder.startswith("/"):
-                yield folder, "LD_LIBRARY_PATH"
 
     def _places(self) -> Places:
         """Default folders, toolkits, conda, wheels."""
@@ -179,22 +178,16 @@ class _Finder:
                     yield f"{toolkit.path}/{inside}", "toolkit"
         if prefix := conda_prefix(self._machine, self._facts):
             yield f"{prefix}/lib", "conda"
-        for site in value_or(self._facts.environment.sites, ()):
-            yield from self._wheels(site.path.rstrip("/"))
-
-    def _wheels(self, site: str) -> Places:
-        """nvidia/*/lib in both layouts, and what other wheels bring along."""
-        for entry in value_or(self._machine.list(site, _BUNDLES), ()):
-            if entry.name == "nvidia":
-                parts = value_or(self._machine.list(f"{site}/nvidia", r"[a-z]\w*$"), ())
-                for part in (one.name for one in parts if one.kind != "file"):
-                    yield f"{site}/nvidia/{part}/lib", "wheel"
-            else:
-                for inside in _INSIDE.get(entry.name, ("",)):
-                    yield f"{site}/{entry.name}{inside}", "wheel"
+        for site in (one.path.rstrip("/") for one in value_or(self._facts.environment.sites, ())):
+            for name in names(self._machine, site, _BUNDLES):  # both layouts of nvidia/*/lib
+                below = [f"{name}{end}" for end in _INSIDE.get(name, ("",))]
+                if name == "nvidia":
+                    parts = value_or(self._machine.list(f"{site}/nvidia", r"[a-z]\w*$"), ())
+                    below = [f"nvidia/{one.name}/lib" for one in parts if one.kind != "file"]
+                yield from ((f"{site}/{one}", "wheel") for one in below)
 
 
-def _asked_for(found: list[_Name]) -> list[_Name]:
+def _asked_for(found: list[Name]) -> list[Name]:
     """Per file the shortest versioned name; a plain .so only where nothing versioned is beside it.
 
     So neither the further suffixed file behind a link counts, nor the compiler's link.
@@ -202,7 +195,7 @@ def _asked_for(found: list[_Name]) -> list[_Name]:
     beside = {
         (one.path.rpartition("/")[0], one.library.stem) for one in found if one.library.suffix
     }
-    kept: dict[str, _Name] = {}
+    kept: dict[str, Name] = {}
     for one in found:
         if one.library.suffix or (one.path.rpartition("/")[0], one.library.stem) not in beside:
             key = one.real or one.path

@@ -108,7 +108,13 @@ class Owners:
     def version(
         self, library: LibraryName, path: str, real: str, owner: OwnerAndVersion
     ) -> Fact[str]:
-        """By the real file's name, its package, the header beside it, else Unknown."""
+        """By the real file's name, its package, the header beside it, else Unknown; of a DLL by
+        itself, which states it.
+        """
+        if path.lower().endswith(".dll"):
+            of_file = self._machine.cuda_version(path)
+            if isinstance(of_file, Known):
+                return of_file
         suffix, family = (real or path).rpartition(".so.")[2], library.family
         if suffix.count(".") >= 2 and re.fullmatch(r"[\d.]+", suffix):
             return known(suffix, "file", real, "its name")

@@ -5,15 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.facts.fact import (
-    Fact,
-    Known,
-    Unknown,
-    absent,
-    known,
-    or_unknown,
-    value_or,
-)
+from gpuwhy.facts.fact import Fact, Known, Unknown, absent, known, or_unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.system import Distro, Injected, Libc, Memory, Space, System
 from gpuwhy.look.files import environ, exists, gone, lines

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from gpuwhy.facts.devices import PciDevice
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
@@ -13,19 +12,10 @@ from gpuwhy.facts.libraries import LibraryCopy, Toolkit
 from gpuwhy.facts.system import Distro
 from gpuwhy.look.devices import card, nvml
 from gpuwhy.look.files import exists, gone, names
-from gpuwhy.look.libraries import Places, examine
+from gpuwhy.look.libraries import Name, Places, described
 from gpuwhy.look.look import Field
-from gpuwhy.look.toolkits import (
-    conda_cuda,
-    conda_packages,
-    conda_prefix,
-    toolkit_version,
-    wheels,
-)
+from gpuwhy.look.toolkits import conda_cuda, conda_packages, conda_prefix, toolkit_version, wheels
 from gpuwhy.machine.machine import Machine
-
-if TYPE_CHECKING:
-    from gpuwhy.formats.pe import Pe
 
 # ---------------------------------------------------------------- system
 
@@ -36,53 +26,39 @@ _NOT_HERE = Absent(Source("none", "Windows has no such thing"))
 _EVENTS = "Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20"
 
 
-def _distro(machine: Machine, facts: Facts) -> Fact[Distro]:
-    """Windows 10 Pro 22H2, build 19045: by the registry, of a disk by the version of its files."""
-    key, version = machine.registry(_EDITION), _kernel(machine, facts)
-    if isinstance(key, Known):
-        said, source = key.value.values, key.source
-        build = said.get("CurrentBuild", "")
-        edition = said.get("ProductName", "Windows 10")
-        release = f" {said.get('DisplayVersion', '')}".rstrip()
-    elif isinstance(version, Known):
-        major, minor, build = version.value.split(".")[:3]
-        edition, release, source = "Windows 10", "", version.source
-        edition = edition if major == "10" else f"Windows {major}.{minor}"
-    else:
-        return version
+def _distro(machine: Machine, _facts: Facts) -> Fact[Distro]:
+    """Windows 10 Pro 22H2, build 19045."""
+    key = machine.registry(_EDITION)
+    if not isinstance(key, Known):
+        return key
+    build, edition = (key.value.values.get(name, "") for name in ("CurrentBuild", "ProductName"))
     if build.isdecimal() and int(build) >= _ELEVEN:
-        edition = re.sub(r"^Windows 10", "Windows 11", edition)
-    return Known(Distro("windows", f"{edition}{release}, build {build}", build), source)
+        edition = edition.replace("Windows 10", "Windows 11")
+    title = f"{edition or 'Windows'} {key.value.values.get('DisplayVersion', '')}".rstrip()
+    return Known(Distro("windows", f"{title}, build {build}", build), key.source)
 
 
-def _kernel(machine: Machine, facts: Facts) -> Fact[str]:
-    """10.0.19045: by the running system, of a disk by the version of its files."""
-    said = machine.uname()
+def _kernel(machine: Machine, _facts: Facts) -> Fact[str]:
+    """10.0.19045: by the running system, of a disk by the registry."""
+    said, key = machine.uname(), machine.registry(_EDITION)
     if isinstance(said, Known):
         return Known(said.value.release, said.source)
-    for path, pe in _system_files(machine):
-        if pe.version.count(".") == 3:
-            version = ".".join(pe.version.split(".")[:3])
-            return known(version, "file", path, "its version resource")
-    return Unknown("no file of Windows tells its version")
+    if not isinstance(key, Known):
+        return key
+    return Known(f"10.0.{key.value.values.get('CurrentBuild', '')}", key.source)
 
 
-def _processor(machine: Machine, facts: Facts) -> Fact[str]:
+def _processor(machine: Machine, _facts: Facts) -> Fact[str]:
     """By the running system, of a disk by what its system files are compiled for."""
     said = machine.uname()
+    names = {"AMD64": "x86_64", "ARM64": "aarch64"}
     if isinstance(said, Known):
-        names = {"AMD64": "x86_64", "ARM64": "aarch64"}
         return Known(names.get(said.value.machine, said.value.machine), said.source)
-    files = ((path, pe.machine) for path, pe in _system_files(machine))
-    path, processor = next(files, ("", ""))
-    return known(processor, "file", path) if path else said
-
-
-def _system_files(machine: Machine) -> Iterator[tuple[str, Pe]]:
     for path in (f"{system_folder(machine)}/{name}" for name in _FILES):
         pe = machine.pe(path)
         if isinstance(pe, Known):
-            yield path, pe.value
+            return Known(pe.value.machine, pe.source)
+    return said
 
 
 _LINUX_ONLY = (
@@ -246,36 +222,17 @@ _INSIDE = {"torch": "/lib", "onnxruntime": "/capi"}
 def _copies(machine: Machine, facts: Facts) -> Fact[tuple[LibraryCopy, ...]]:
     """Every copy, in the order in which the places are searched."""
     from gpuwhy.knowledge.libraries import parse
-    from gpuwhy.look.library_owners import Owners
 
-    owners, processor = Owners(machine, facts), value_or(facts.system.machine, "")
-    out: dict[str, LibraryCopy] = {}
+    found: dict[str, Name] = {}
     for folder, where in _places(machine, facts):
-        for entry in value_or(machine.list(folder, DLLS), ()):
-            name, path = parse(entry.name), f"{folder}/{entry.name}"
-            if name is None or path.casefold() in out:
-                continue
-            size, health = examine(machine, path, processor, windows=True)
-            owner, version = owners.owner(name, path, path, size), machine.cuda_version(path)
-            if not isinstance(version, Known) and owner.version:
-                version = known(owner.version, "package", str(value_or(owner.fact, "")))
-            if isinstance(version, Absent):
-                version = Unknown(f"{path}: nothing in it tells its version")
-            out[path.casefold()] = LibraryCopy(
-                family=name.family.name,
-                name=entry.name,
-                path=path,
-                real=path,
-                where=where,
-                version=version,
-                size=size,
-                owner=owner.fact,
-                health=health,
-            )
+        for name in names(machine, folder, DLLS):
+            library, path = parse(name), f"{folder}/{name}"
+            if library is not None:
+                found.setdefault(path.casefold(), Name(library, name, path, path, where))
     seen = machine.environ()
     unseen = f"not seen: PATH ({seen.reason})" if isinstance(seen, Unknown) else ""
     source = Source("folder", "PATH, System32, toolkits, conda and wheels", unseen)
-    return Known(tuple(out.values()), source)
+    return Known(described(machine, facts, found.values()), source)
 
 
 def _places(machine: Machine, facts: Facts) -> Places:

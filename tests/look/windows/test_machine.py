@@ -117,18 +117,6 @@ def test_the_registry_calls_windows_11_windows_10(tmp_path):
     assert found.machine.need() == "x86_64"
 
 
-@pytest.mark.parametrize(
-    ("version", "title"),
-    [((10, 0, 19041, 1), "Windows 10, build 19041"), ((10, 0, 22621, 1), "Windows 11, build 22621"),
-     ((6, 1, 7601, 1), "Windows 6.1, build 7601")],
-)  # fmt: skip
-def test_a_disk_by_the_version_of_its_files(tmp_path, version, title):
-    disk = windows(tmp_path)
-    disk.put(f"{SYSTEM}/kernel32.dll", made("Windows NT BASE API Client DLL", version))
-    found = facts_of(disk).system
-    assert (found.os.need(), found.distro.need().title, found.machine.need()) == ("windows", title, "x86_64")
-
-
 def test_what_is_not_known_of_a_disk(tmp_path):
     found = facts_of(windows(tmp_path)).system
     assert isinstance(found.memory, Unknown)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -54,12 +53,12 @@ def packages(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Pac
         if isinstance(gathered, Unknown):
             return gathered
         own = {one.name for one in found} if site.kind == "PYTHONPATH" else ()
-        every = (_package(machine, site.path, one) for one in value_or(gathered, ()))
+        every = (_package(site.path, one) for one in value_or(gathered, ()))
         found += _real_first(machine, [one for one in every if one and one.name not in own])
     return known(tuple(found), "folder", ", ".join(site.path for site in sites))
 
 
-def _package(machine: Machine, site: str, found: Gathered) -> Package | None:
+def _package(site: str, found: Gathered) -> Package | None:
     stem, _, kind = found.name.rpartition(".")
     file = "PKG-INFO" if kind == "egg-info" else "METADATA"
     text = found.texts.get(file, found.texts.get("", ""))
@@ -76,7 +75,7 @@ def _package(machine: Machine, site: str, found: Gathered) -> Package | None:
         location=f"{site}/{found.name}",
         site=site,
         files=Files() if record is None else Files(record, "some" if partly else "all"),
-        requires=_requires(machine, found, f"{site}/{found.name}", file, fields),
+        requires=_requires(found, f"{site}/{found.name}/{file}", fields),
         installer=found.texts.get("INSTALLER", "").strip()[:40],
         recorded=record is not None or "RECORD" in (*found.unread, *found.partly),
     )
@@ -92,34 +91,15 @@ def _fields(text: str) -> dict[str, list[str]]:
     return out
 
 
-def _requires(
-    machine: Machine, found: Gathered, location: str, file: str, fields: dict[str, list[str]]
-) -> Fact[tuple[str, ...]]:
-    path = f"{location}/{file}"
+def _requires(found: Gathered, path: str, fields: dict[str, list[str]]) -> Fact[tuple[str, ...]]:
+    file = path.rpartition("/")[2]
     if file in found.unread:
         return Unknown(f"{path}: {found.unread[file]}")
     if file in found.partly and file not in found.texts:
         return Unknown(f"{path}: not in the recording")
     if file not in found.texts and "" not in found.texts:
         return absent("file", path)
-    lines = fields.get("Requires-Dist", [])
-    if file == "PKG-INFO" and not lines and "" not in found.texts:
-        lines = list(_egg_requires(value_or(machine.read(f"{location}/requires.txt"), "")))
-    return known(tuple(lines), "file", path)
-
-
-def _egg_requires(text: str) -> Iterator[str]:
-    """The lines of requires.txt as metadata writes them: `[extra:marker]` heads a group."""
-    extra = marker = ""
-    for line in map(str.strip, text.splitlines()):
-        if line.startswith("["):
-            extra, _, marker = line.strip("[]").partition(":")
-        elif line:
-            by_extra = f"extra == '{extra}'" if extra else ""
-            said = " and ".join(
-                f"({one})" if one != by_extra else one for one in (marker, by_extra) if one
-            )
-            yield f"{line}; {said}" if said else line
+    return known(tuple(fields.get("Requires-Dist", [])), "file", path)
 
 
 # ------------------------------------------------------------ two folders of one package

@@ -66,16 +66,15 @@ def python(machine: Machine, facts: Facts, options: Options) -> Fact[Python]:
             path = f"{real(machine, folder).rstrip('/')}/{name}"
             path = real(machine, path) if name in (".", "..") else path
         return _chosen(machine, _behind_shim(machine, Choice(path, "--python"), options.folder))
-    ours: list[Choice] = []
+    ours = None
     for one in _choices(machine, options):
-        if not is_ours(machine, one.path):
+        if not _is_ours(machine, one.path):
             return _chosen(machine, _behind_shim(machine, one, options.folder))
-        ours.append(one)
-    for one in ours[:1]:
-        found = _chosen(machine, one)
-        if isinstance(found, Known):
-            return Known(replace(found.value, own=True), found.source)
-        return found
+        ours = ours or one
+    if ours:
+        found = _chosen(machine, ours)
+        own = replace(found.value, own=True) if isinstance(found, Known) else None
+        return Known(own, found.source) if own and isinstance(found, Known) else found
     if isinstance(machine.environ(), Unknown):
         return Unknown("no Python in the usual places, and PATH is not known", "--python PATH")
     return absent("env", "PATH", "no python3 or python in any of its folders")
@@ -131,13 +130,11 @@ def _on_path(machine: Machine, path: str) -> Iterator[Choice]:
             yield Choice(f"{folder}/{name}", "PATH")
 
 
-def is_ours(machine: Machine, place: str) -> bool:
+def _is_ours(machine: Machine, place: str) -> bool:
     """An environment that was made for gpuwhy: it holds gpuwhy and no framework."""
     above = posixpath.dirname(posixpath.dirname(place))
-    prefix = place if is_environment(machine, place) else above
-    sites = [
-        f"{prefix}/lib/{one}/site-packages" for one in names(machine, f"{prefix}/lib", "python\\d")
-    ]
+    lib = f"{place if is_environment(machine, place) else above}/lib"
+    sites = [f"{lib}/{name}/site-packages" for name in names(machine, lib, r"python\d")]
     own = next((one for one in sites if names(machine, one, r"gpuwhy-.*\.dist-info$")), "")
     return bool(own) and not names(machine, own, FRAMEWORK_FOLDERS)
 
@@ -239,7 +236,9 @@ def _executable(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
     said = value_or(machine.python_said(path), None)
     if said is not None:  # recordings of version 0, which asked it
         executable, prefix = str(said.get("executable") or path), str(said.get("prefix", ""))
-        kind = _kind(machine, prefix, str(said.get("base_prefix", prefix)), executable)
+        venv = prefix != str(said.get("base_prefix", prefix))
+        kind: PythonKind = "venv" if venv else "system"
+        kind = "conda" if exists(machine, f"{prefix}/conda-meta") else kind
         where = machine_of(machine, executable) or str(said.get("machine", ""))
         told = Python(path, str(said.get("version", "")), prefix, kind, by, where)
         return Known(told, Source("call", path, "asked itself"))
@@ -261,17 +260,9 @@ def _executable(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
     stated = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", file)  # …/versions/3.11.7/bin
     if stated or (number and number[1].startswith(f"{version}.")):
         version = stated[1] if stated else number[1] if number else version
-    kind, where = _kind(machine, prefix, prefix, file), machine_of(machine, file)
-    whole = Python(path, version, prefix, kind, by, where)
+    kind = "conda" if exists(machine, f"{prefix}/conda-meta") else "system"
+    whole = Python(path, version, prefix, kind, by, machine_of(machine, file))
     return Known(whole, Source("file", file, "by its name and folder"))
-
-
-def _kind(machine: Machine, prefix: str, base: str, path: str) -> PythonKind:
-    if exists(machine, f"{prefix}/conda-meta"):
-        return "conda"
-    if prefix != base:
-        return "venv"
-    return "pyenv" if "/.pyenv/" in path or "/pyenv/" in path else "system"
 
 
 def _behind_shim(machine: Machine, one: Choice, folder: str) -> Choice:
@@ -314,12 +305,13 @@ def sites(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Site, 
         from gpuwhy.look.environment import windows as windows_python
 
         return windows_python.sites(machine, one)
-    release = major_minor(one.version)
     wanted = _folders(machine, one) + _as("PYTHONPATH", *_pythonpath(machine))
-    for folder in [found for site in wanted for found, _ in pth_folders(machine, site.path)]:
-        if names(machine, folder, _FRAMEWORK_WHEELS):  # for this Python; others are source code
+    minor = major_minor(one.version).partition(".")[2]
+    other = rf".*\.cpython-3(?!{minor}\D)\d+t?-.*\.so$"
+    for folder in [found for site in wanted for found in pth_folders(machine, site.path)]:
+        if names(machine, folder, _FRAMEWORK_WHEELS):  # others are source code
             modules = names(machine, folder, FRAMEWORK_FOLDERS)
-            if all(made_for(machine, folder, module) in ("", release) for module in modules):
+            if not any(names(machine, f"{folder}/{module}", other) for module in modules):
                 wanted += _as("pth", folder)
     kept: dict[str, Site] = {}
     for site in wanted:
@@ -387,30 +379,16 @@ def _of_system(prefix: str, short: str) -> list[str]:
     return [f"/usr/local/lib/{short}/site-packages", *debian, *own]
 
 
-def pth_folders(machine: Machine, site: str) -> Iterator[tuple[str, str]]:
-    """The folders that plain lines of .pth files put behind a folder of packages, and the files."""
+def pth_folders(machine: Machine, site: str) -> Iterator[str]:
+    """The folders that plain lines of .pth files put behind a folder of packages."""
     for name in names(machine, site, r".*\.pth$")[:_MOST_PTH]:
-        file = f"{site}/{name}"
-        for line in lines(machine, file, "/", ".", "_")[:_MOST_PTH]:
+        for line in lines(machine, f"{site}/{name}", "/", ".", "_")[:_MOST_PTH]:
             path = line.strip().rstrip("/")
             if path and not re.match(r"#|import\s", path):
-                yield path if path.startswith("/") else posixpath.normpath(f"{site}/{path}"), file
+                yield posixpath.normpath(posixpath.join(site, path))
 
 
 def on_the_path(machine: Machine, site: str, module: str) -> bool:
     """Whether PYTHONPATH, or a folder that a .pth file of a site names, holds a module."""
-    places = [*_pythonpath(machine), *(folder for folder, _ in pth_folders(machine, site))]
+    places = (*_pythonpath(machine), *pth_folders(machine, site))
     return any(names(machine, one, rf"{re.escape(module)}(\.py)?$") for one in places)
-
-
-def made_for(machine: Machine, folder: str, module: str) -> str:
-    """The one Python that can import a compiled package; "" where it has no such code."""
-    compiled = names(machine, f"{folder}/{module}", r".*\.cpython-3\d+t?-.*\.so$")
-    rows = [re.search(r"\.cpython-3(\d+)t?-[\w-]+\.so$", one) for one in compiled]
-    if not any(rows):
-        package = rf"(?i){module}(_gpu|_cpu|_cuda\d+x)?-\d.*\.dist-info$"
-        for info in names(machine, folder, package)[:1]:
-            tags = lines(machine, f"{folder}/{info}/WHEEL", "Tag: cp3")
-            rows = [re.match(r"Tag: cp3(\d+)-cp3\d+t?-", line) for line in tags]
-    found = {row[1] for row in rows if row}
-    return f"3.{found.pop()}" if len(found) == 1 else ""

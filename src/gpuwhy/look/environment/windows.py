@@ -44,10 +44,7 @@ _USUAL = (
     ("C:/ProgramData", rf"(?i)({_CONDA})$"),
     ("C:/Program Files/WindowsApps", r"PythonSoftwareFoundation\.Python\.3"),
 )
-_OF_USERS = (
-    ("AppData/Local/Programs/Python", r"(?i)Python3\d+(-32)?$"),
-    ("", rf"(?i)({_CONDA})$"),
-)
+_OF_USERS = (("AppData/Local/Programs/Python", r"(?i)Python3\d+(-32)?$"), ("", rf"(?i)({_CONDA})$"))
 _PEOPLE = r"(?!Public$|Default|All Users)"
 _PROJECTS = r"(?i)(?!Windows$|Program|Users$|PerfLogs|Recovery|System Volume|AppData$|\$)"
 _VENVS = r"(?i)(\.?venv|env|python_embedd?ed)$"

@@ -70,8 +70,8 @@ class Built(NamedTuple):
     """What a framework was built for; what nobody read is Unknown."""
 
     gpu_build: Fact[bool]
-    cuda: Fact[str] = Unknown("this framework does not state its CUDA version")
-    cudnn: Fact[str] = NO_CUDNN
+    built_for_cuda: Fact[str] = Unknown("this framework does not state its CUDA version")
+    built_for_cudnn: Fact[str] = NO_CUDNN
     sass: Fact[tuple[str, ...]] = NOT_READ
     ptx: Fact[tuple[str, ...]] = NOT_READ
     opens: Opens = Unknown("which libraries this framework opens is not known")

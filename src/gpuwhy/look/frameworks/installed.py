@@ -34,6 +34,7 @@ from gpuwhy.look.frameworks.builds import (
 )
 from gpuwhy.look.frameworks.tensorflow import TENSORFLOW, read_tensorflow
 from gpuwhy.look.look import Options
+from gpuwhy.look.toolkits import header_version
 from gpuwhy.machine.machine import Machine
 
 
@@ -71,19 +72,8 @@ def installed(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Fr
 
 def _framework(name: str, title: str, one: Installed, built: Built) -> Framework:
     """The record of a framework."""
-    return Framework(
-        name=name,
-        title=title,
-        package=one.package.name,
-        version=one.package.version,
-        path=built.path or one.path,
-        gpu_build=built.gpu_build,
-        built_for_cuda=built.cuda,
-        built_for_cudnn=built.cudnn,
-        sass=built.sass,
-        ptx=built.ptx,
-        opens=built.opens,
-    )
+    stated = built._asdict() | {"path": built.path or one.path}
+    return Framework(name, title, one.package.name, one.package.version, **stated)
 
 
 # ------------------------------------------------------------ PyTorch
@@ -321,16 +311,11 @@ def _bitsandbytes(one: Installed) -> Built:
 
 def _triton(one: Installed) -> Built:
     """Triton compiles at run time with the ptxas it brings; it opens nothing but the driver."""
-    folder = f"{one.path}/backends/nvidia"
-    file = f"{folder}/include/cuda.h"
-    lines = value_or(one.machine.lines(file, "#define CUDA_VERSION"), ())
-    number = re.search(r"CUDA_VERSION\s+(\d+)0(\d)\d\b", " ".join(lines))
-    cuda: Fact[str] = Unknown("its bundled compiler does not state its version without being run")
-    if number:
-        cuda = known(f"{number[1]}.{number[2]}", "file", file)
-    nothing: Opens = known((), "folder", folder)
-    none = absent("folder", folder)
-    return Built(known(True, "folder", folder), cuda, none, COMPILES, COMPILES, nothing)
+    folder, none_said = f"{one.path}/backends/nvidia", "its bundled compiler does not state it"
+    cuda = header_version(one.machine, f"{folder}/include", Unknown(none_said))
+    opens: Opens = known((), "folder", folder)
+    gpu, none = known(True, "folder", folder), absent("folder", folder)
+    return Built(gpu, cuda, none, COMPILES, COMPILES, opens)
 
 
 def _ctranslate2(one: Installed) -> Built:
@@ -354,25 +339,10 @@ def _ctranslate2(one: Installed) -> Built:
     return Built(gpu, cuda_by_names(opens), NO_CUDNN, *code, opens)
 
 
-_NUMBA_ALONE = 60  # packages beyond which nobody installed Numba for its own sake
-_BRINGS_GPU = r"torch|tensorflow|jax|onnxruntime|cupy|cuml|cudf"
-
-
 def _numba(one: Installed) -> Built:
-    """It compiles with NVVM, which it does not bring. As a part of others it uses the CPU alone:
-    NVVM counts as needed where nothing else asks for Numba and no framework is installed.
-    """
+    """It compiles with NVVM, which it does not bring; as a part of others it uses the CPU alone."""
     none = absent("package", one.package.name, "it compiles for the GPU at run time")
-    rest = [p for p in one.others if p.name not in ("numba", "numba-cuda", "llvmlite")]
-    asked = (line.lower() for p in rest for line in value_or(p.requires, ()))
-    part = len(rest) > _NUMBA_ALONE or any(line.startswith("numba") for line in asked)
-    if part or any(re.match(_BRINGS_GPU, other.name) for other in rest):
-        return Built(COMPILES, none, none, COMPILES, COMPILES)
-    name = "nvvm64_40_0.dll" if one.windows else "libnvvm.so"
-    nvvm = (Opened(name, f"{one.path}/cuda/cudadrv/nvvm.py", False),)
-    opens: Opens = known(nvvm, "know", "numba.cuda", "opens NVVM by its own search")
-    meant = known(True, "package", one.package.name, "no other package asks for it")
-    return Built(meant, none, none, COMPILES, COMPILES, opens)
+    return Built(COMPILES, none, none, COMPILES, COMPILES)
 
 
 _flash_attn = _compiled("", r"flash_attn_\w*cuda.*\.so$")

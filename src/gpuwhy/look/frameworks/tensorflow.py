@@ -62,7 +62,7 @@ def read_tensorflow(one: Installed) -> Built:
         return built._replace(opens=_opens(one, built, caller))
     opens = needed(one, [caller])
     if not value_or(opens, ()):
-        opens = _opened_by_name(one, caller, built.cuda, built.cudnn)
+        opens = _opened_by_name(one, caller, built.built_for_cuda, built.built_for_cudnn)
     row = find(one.package.name, one.package.version, _WINDOWS)
     if row is not None and isinstance(row.sass, tuple) and isinstance(row.ptx, tuple) and row.sass:
         where = Source("know", row.file, f"the GPU code in it; sha256 {row.sha256[:12]}…")
@@ -169,7 +169,7 @@ def _opens(one: Installed, built: Built, extension: str) -> Opens:
     release = one.package.version
     own = at_least(release, "2.4") and not at_least(release, "2.11")
     caller = extension if own else framework  # 2.4 to 2.10: its own copy of the code goes first
-    return _opened_by_name(one, caller, built.cuda, built.cudnn)
+    return _opened_by_name(one, caller, built.built_for_cuda, built.built_for_cudnn)
 
 
 def _opened_by_name(one: Installed, caller: str, built: Fact[str], cudnn: Fact[str]) -> Opens:
