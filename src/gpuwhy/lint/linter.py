@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from gpuwhy.choose.demand import Demand
 from gpuwhy.lint import kinds
-from gpuwhy.lint.check import CHECKS, requests
+from gpuwhy.lint.check import CHECKS, images
 from gpuwhy.lint.mistakes import Checked, Lint, Mistake, Place, Problem
 from gpuwhy.lint.read import requirements
 from gpuwhy.lint.repository import Listed, Repository
@@ -63,7 +63,7 @@ def lint(
             _take_in(sheet, stage, stage.includes, read, (sheet.path,))
             views.append(_judged(Scope(stage, target, sheet.kind, read, repository)))
         for work in _services(sheet, around(sheet.path), read):
-            for one in requests.service(work, target):
+            for one in images.service(work, target):
                 found.setdefault(one.place.path, []).append(one)
     for one in _agreed(views):
         found.setdefault(one.place.path, []).append(one)
@@ -150,7 +150,6 @@ def _take_in(
             indexed = requirements.with_indexes(backed, asked)
             stage.pins.append(replace(indexed, limits=limits, arms=arms, step=include.step))
         stage.other_index |= made.other_index
-        stage.refused += made.refused
         inner = [
             replace(one, indexes=(*one.indexes, *asked), arms=include.arms, step=include.step)
             for one in made.includes

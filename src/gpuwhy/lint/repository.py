@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from gpuwhy.knowledge import images
@@ -35,21 +36,26 @@ _FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)?(\S+)", re.MULTILINE | re.IGNORECAS
 _MANY, _LONG, _OF_LOCKS = 400, 60_000, 4_000_000
 
 
+@dataclass
 class Repository:
     """The files around one file."""
 
-    def __init__(self, path: str, paths: Sequence[str], read: Read) -> None:
-        self.path = path
-        self._read = read
-        self._above = [posixpath.dirname(path)]
-        while self._above[-1] not in ("", "/", "."):
-            self._above.append(posixpath.dirname(self._above[-1]))
-        self._listed = paths
+    path: str
+    paths: Sequence[str]
+    read: Read
+
+    @cached_property
+    def _above(self) -> list[str]:
+        """The folders that a file is in."""
+        found = [posixpath.dirname(self.path)]
+        while found[-1] not in ("", "/", "."):
+            found.append(posixpath.dirname(found[-1]))
+        return found
 
     @cached_property
     def _paths(self) -> list[str]:
         """The other files, the nearest first."""
-        return sorted(self._listed, key=lambda one: (not self._is_near(one), one.count("/")))
+        return sorted(self.paths, key=lambda one: (not self._is_near(one), one.count("/")))
 
     def _is_near(self, path: str) -> bool:
         """Whether a file is in the folder of this one, or above it."""
@@ -58,7 +64,7 @@ class Repository:
     def _texts(self, paths: Iterable[str], long: int = _LONG) -> Iterator[str]:
         """The texts of other files, the nearest first."""
         for path in list(paths)[:_MANY]:
-            text = self._read(path) if path != self.path else None
+            text = self.read(path) if path != self.path else None
             if text:
                 yield text[:long]
 

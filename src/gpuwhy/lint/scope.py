@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 from packaging.version import Version
@@ -26,31 +27,22 @@ ONE_BY_ONE = ("dockerfile", "script", "cog")
 _CONDA_GPU = names("scope.conda_gpu")
 _GPU_ONLY = names("scope.gpu_only")
 _STACK = pattern("scope.stack")
-_TOOLS = names("scope.tools")
 _OTHERWISE = pattern("scope.otherwise")
 _FOR_GPUS = re.compile(r"(^|[^a-z])(gpu|cuda|cu1\d\d|nvidia)([^a-z]|$)")
-_INSTALLS_PROJECT = pattern("scope.installs_project")
 _LISTS = ("requirements", "pyproject", "conda", "script")
 """Kinds of files that others install, and that rarely name their Python themselves."""
 _ANY = tuple(p for p in PYTHONS if p not in ("3.6", "3.15"))
 
 
+@dataclass
 class Scope:
     """One environment and the machine that was described."""
 
-    def __init__(
-        self,
-        environment: Environment,
-        target: Demand | None,
-        kind: str,
-        read: Read,
-        repository: Repository,
-    ) -> None:
-        self.environment = environment
-        self.target = target
-        self.kind = kind  # of the file
-        self.read = read
-        self.repository = repository
+    environment: Environment
+    target: Demand | None
+    kind: str  # of the file
+    read: Read
+    repository: Repository
 
     def at(self, line: int) -> Place:
         """A line of the file itself."""
@@ -80,12 +72,6 @@ class Scope:
     def has_wheels(self, *starts: str) -> bool:
         """Whether NVIDIA's wheels with these beginnings are installed."""
         return any(name.startswith(starts) for name in self.names)
-
-    @property
-    def pip_alone(self) -> bool:
-        """Whether conda brings nothing but tools, and pip decides what is beside a package."""
-        pins = self.environment.pins
-        return all(pin.origin == "pip" or pin.name in _TOOLS for pin in pins)
 
     def from_index(self, pin: Pin) -> bool:
         """Whether a pin is taken from the default index."""
@@ -153,11 +139,6 @@ class Scope:
         """What the release of a pin brings along."""
         return {} if self.is_bare(pin.step) else asked.asks(pin.name, pin.version)
 
-    @property
-    def installs_project(self) -> bool:
-        """Whether a command installs the project beside, whose demands are not read here."""
-        return any(_INSTALLS_PROJECT.search(command.text) for command in self.environment.commands)
-
     # ---------------------------------------------------------------- what is meant
 
     @cached_property
@@ -221,11 +202,6 @@ class Scope:
     def for_gpus(self) -> bool:
         """Whether anything here speaks of the GPU stack."""
         return bool(self.gpu_meant) or any(map(is_of_gpus, self.names))
-
-    def gpu_framework(self, but: str) -> str:
-        """A framework with a CUDA build other than the one named; "" where there is none."""
-        pins = (pin for pin in self.names.values() if pin.name != but)
-        return next((pin.name for pin in pins if is_gpu_build(pin)), "")
 
     @cached_property
     def without_dependencies(self) -> bool:

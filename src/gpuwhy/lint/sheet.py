@@ -120,12 +120,11 @@ class Word(msgspec.Struct, frozen=True):
 
 
 class Command(msgspec.Struct):
-    """One command: its words with their lines, what is set before it, how the next one follows."""
+    """One command: its words with their lines, and what is set before it."""
 
     words: tuple[str, ...]
     lines: tuple[int, ...]
     assigned: tuple[tuple[str, str], ...] = ()
-    then: str = ""  # && || ; |
     arms: Arms = ()
 
     @property
@@ -173,7 +172,6 @@ class Environment(msgspec.Struct):
     gpu: str = ""  # what says that a GPU is meant
     copied: dict[str, str] = {}  # file in the image → file in the build's folder
     channels: list[str] = []  # of conda, the first one first
-    refused: list[Problem] = []  # requirements that no installer takes
     includes_unknown: bool = False  # a file that it includes cannot be read
     through: dict[str, Place] = {}  # file that it includes → the line that does so
     in_image: bool = False  # a Dockerfile installs it, whose image has the Python

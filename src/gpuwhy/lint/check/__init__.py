@@ -4,29 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gpuwhy.lint.check import (
-    builds,
-    cpu,
-    files,
-    images,
-    indexes,
-    limits,
-    names,
-    pairs,
-    replaced,
-    rows,
-)
+from gpuwhy.lint.check import builds, images, limits, missing, pairs, rows, torch
 from gpuwhy.lint.mistakes import Mistake
 from gpuwhy.lint.scope import Scope
 
 CHECKS: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
-    *(names.wrong_name, names.no_such_release, names.tombstone, names.broken),
+    *(missing.wrong_name, missing.no_such_release, missing.tombstone, missing.broken),
     *(rows.check, pairs.check, pairs.floors, pairs.no_solution, limits.check),
-    *(files.flavours, files.conda_and_pip, files.brought, files.two_majors),
-    *(files.nvidia_pin, files.borrowed),
-    *(replaced.torch, replaced.image_outrun, replaced.image_overridden),
-    *(indexes.local_version, indexes.ended, indexes.late, indexes.outrun, indexes.replaced),
-    *(indexes.no_such_build, cpu.cpu_wheel, cpu.conda_pip_mix, cpu.machine),
+    *(builds.flavours, builds.conda_and_pip, builds.brought, builds.two_majors),
+    *(builds.nvidia_pin, builds.borrowed),
+    *(torch.overwritten, torch.image_outrun, torch.image_overridden),
+    *(torch.local_version, torch.ended, torch.late, torch.outrun, torch.replaced),
+    *(torch.no_such_build, builds.cpu_wheel, builds.conda_pip_mix, builds.machine),
     *(images.tag, images.base_image, images.old_key),
-    *(builds.torch_at_build, builds.python_no_wheel),
+    *(missing.torch_at_build, missing.python_no_wheel),
 )

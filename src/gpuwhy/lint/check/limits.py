@@ -11,7 +11,7 @@ from gpuwhy.knowledge import asked, needs
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint.mistakes import Edit, Mistake
 from gpuwhy.lint.read.dockerfile import is_second
-from gpuwhy.lint.rules import pattern, table, told
+from gpuwhy.lint.rules import names, pattern, table, told
 from gpuwhy.lint.scope import Scope, is_of_gpus
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.solve import solve
@@ -24,6 +24,8 @@ _FLOORS = {"numpy": (3, 9), "protobuf": (3, 7), "h5py": (3, 6)}
 _FOR_A_MACHINE = re.compile(
     r"(^|[^a-z])(ngc|nvcr|colab|kaggle|sagemaker|databricks|jetson|l4t|jetpack)([^a-z]|$)"
 )
+_INSTALLS_PROJECT = pattern("scope.installs_project")
+_TOOLS = names("scope.tools")
 _BRINGS_PROTOBUF = pattern("limits.brings_protobuf")
 _FULL = ("ngc", "pytorch", "tensorflow", "aws", "framework")
 
@@ -167,8 +169,8 @@ def _comes(scope: Scope, need: Need) -> bool:
         by_conda = (pin.name for pin in scope.pins if pin.origin == "conda")
         if (own and need.pin.name == "tensorboard") or any(map(_BRINGS_PROTOBUF.match, by_conda)):
             return False
-    elif not scope.pip_alone:
-        return False
+    elif any(p.origin != "pip" and p.name not in _TOOLS for p in scope.environment.pins):
+        return False  # what conda brings
     for pin in scope.pins:
         limiting = pin.specifier and pin.name in needs.limiting(need.name)
         read = asked.has(pin.name, pin.public) if pin.version else asked.knows(pin.name)
@@ -197,7 +199,7 @@ def _may_be_there(scope: Scope, need: Need) -> bool:
     stage = scope.environment
     name = stage.path.rsplit("/", 1)[-1].lower()
     return (
-        scope.installs_project
+        any(_INSTALLS_PROJECT.search(command.text) for command in stage.commands)
         or _is_intermediate(scope)
         or scope.kind == "notebook"  # its machine has a NumPy already
         or bool(_FOR_A_MACHINE.search(name))

@@ -33,7 +33,6 @@ _OPTION = re.compile(r"(--[a-z][a-z-]*|-[a-zA-Z])(?:\s*=\s*|\s+|(?<=-[a-zA-Z])(?
 _AFTER = re.compile(r"\s-{1,2}[a-zA-Z].*", re.DOTALL)
 MISPLACED = re.compile(r"\s(-i|--index-url|--extra-index-url|-f|--find-links)[\s=].*")
 """An index option behind a requirement, where pip does not read it, and Cog does."""
-_LOCAL_RANGE = re.compile(r"[\w.-]+\s*(?:\[[^\]]*\])?\s*(?:>=?|<=?|~=)\s*[\d.]+\+[\w.*]+")
 _FLAGS = names("requirements.flags")
 ROLES: dict[str, Role] = table("requirements.roles")
 """Options that name an index, and what it is to the default one."""
@@ -90,11 +89,7 @@ def fill(
             else:
                 environment.pins.append(replace(requirement(text, place), limits=limits))
         except BadRequirementError as error:
-            refused = _LOCAL_RANGE.match(text)
-            if refused:
-                environment.refused.append(Problem(place, refused[0]))
-            else:
-                sheet.problems.append(Problem(place, str(error)))
+            sheet.problems.append(Problem(place, str(error)))
     if indexes:  # for every line of the file; of several --index-url pip takes the last
         only = [index for index in indexes if index.role == "only"]
         kept = tuple(index for index in indexes if index.role != "only" or index is only[-1])

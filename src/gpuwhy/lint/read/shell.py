@@ -46,7 +46,7 @@ def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command
             words += found
             lines += [seen] * len(found)
             continue
-        made = _command(words, lines, token)
+        made = _command(words, lines)
         made.arms = _turned(arms, words[0] if words else "", line * 100_000 + number)
         if made.words or made.assigned:
             out.append(made)
@@ -88,11 +88,11 @@ def _turned(arms: list[tuple[int, int]], first: str, fork: int) -> Arms:
     return tuple(arms[:-1] if first in ("if", "elif", "case") else arms)
 
 
-def _command(words: list[str], lines: list[int], then: str) -> Command:
+def _command(words: list[str], lines: list[int]) -> Command:
     """What is set before a command, and its words behind sudo and its kin."""
     if words and words[0] == "export":
         pairs = (_ASSIGNED.fullmatch(word) for word in words[1:])
-        return Command((), (), tuple((one[1], one[2]) for one in pairs if one), then)
+        return Command((), (), tuple((one[1], one[2]) for one in pairs if one))
     assigned: list[tuple[str, str]] = []
     start = 0
     for word in words:
@@ -108,7 +108,7 @@ def _command(words: list[str], lines: list[int], then: str) -> Command:
     if behind > pip + 1:  # pip's subcommand before options in front of it
         order.insert(pip - start + 1, order.pop(behind - start))
     said, where = tuple(words[at] for at in order), tuple(lines[at] for at in order)
-    return Command(said, where, tuple(assigned), then)
+    return Command(said, where, tuple(assigned))
 
 
 def _unquoted(word: str) -> str:
