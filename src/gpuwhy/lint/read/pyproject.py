@@ -53,6 +53,9 @@ class _Reader:
         self.sheet, self.lines = sheet, text.split("\n")
         self.project, self.uv = _table(data, "project"), _table(data, "tool", "uv")
         self.groups = _table(data, "dependency-groups")
+        self.indexes = {one.get("name"): one.get("url") for one in _tables(self.uv.get("index"))}
+        sources = _table(self.uv, "sources").items()
+        self.sources = {normal(name): _tables(value) for name, value in sources}
 
     def fill(self) -> None:
         """The base, and the base with each extra or group."""
@@ -62,7 +65,9 @@ class _Reader:
             parts[name] = self._pins(entries, "[project.optional-dependencies]", name)
         for name in self.groups:
             parts.setdefault(name, []).extend(self._group(name, ()))
-        poetry = next((n for n, one in enumerate(self.lines, 1) if _POETRY.match(one)), 0)
+        poetry = next(
+            (n for n, one in enumerate(self.lines, 1) if "[tool.poetry.dependencies" in one), 0
+        )
         if poetry:
             said = "Poetry's own table of dependencies is not checked: lint reads [project]"
             self.sheet.notes.append(Problem(Place(self.sheet.path, poetry), said))
@@ -70,8 +75,8 @@ class _Reader:
         pythons = pythons_in(declared) if isinstance(declared, str) else ()
         overrides = self._pins(self.uv.get("override-dependencies"), "[tool.uv]")
         for part, pins in parts.items():
-            sources = self._sources(part)
-            made = Environment(self.sheet.path, [_sourced(pin, sources) for pin in base + pins])
+            sourced = [self._sourced(pin, part) for pin in base + pins]
+            made = Environment(self.sheet.path, sourced)
             made.pythons, made.part, made.python_from = pythons, part, "requires-python"
             made.overridden = frozenset(pin.name for pin in overrides)
             if re.search(r"(^|[^a-z])(gpu|cuda|cu1\d\d?)([^a-z]|$)", part.lower()):
@@ -107,32 +112,17 @@ class _Reader:
                 self.sheet.problems.append(Problem(place, str(error)))
         return out
 
-    def _sources(self, part: str) -> dict[str, list[tuple[str, str]]]:
-        """uv: package → (build, marker) for an extra."""
-        indexes = {one.get("name"): one.get("url") for one in _tables(self.uv.get("index"))}
-        out: dict[str, list[tuple[str, str]]] = {}
-        for name, value in _table(self.uv, "sources").items():
-            for entry in _tables(value if isinstance(value, list) else [value]):
-                if entry.get("extra", part) == part == entry.get("group", part):
-                    url = str(indexes.get(entry.get("index")) or entry.get("url", ""))
-                    elsewhere = entry.keys() & {"git", "path", "url", "workspace"}
-                    build = backend_of(url) or ("elsewhere" if elsewhere else "")
-                    marker = str(entry.get("marker", ""))
-                    out.setdefault(normal(name), []).append((build, marker))
-        return out
-
-
-_POETRY = re.compile(r"\[tool\.poetry\.dependencies")
-
-
-def _sourced(pin: Pin, sources: dict[str, list[tuple[str, str]]]) -> Pin:
-    """A pin with the build of its source; with a marker it is that of some systems only."""
-    found = sources.get(pin.name, [])
-    if any(build == "elsewhere" for build, _ in found):
-        return replace(pin, reference=True)
-    if len(found) == 1 and found[0][0] and not found[0][1]:
-        return replace(pin, backend=found[0][0])
-    return replace(pin, backend="mixed") if found else pin
+    def _sourced(self, pin: Pin, part: str) -> Pin:
+        """A pin with the build of uv's source; with a marker it is that of some systems only."""
+        builds = []
+        for entry in self.sources.get(pin.name, ()):
+            if entry.get("extra", part) == part == entry.get("group", part):
+                url = str(self.indexes.get(entry.get("index")) or entry.get("url", ""))
+                if not backend_of(url) and entry.keys() & {"git", "path", "url", "workspace"}:
+                    return replace(pin, reference=True)
+                builds.append("" if entry.get("marker") else backend_of(url))
+        alone = builds[0] if len(builds) == 1 else ""
+        return replace(pin, backend=alone or "mixed") if builds else pin
 
 
 def _table(data: object, *path: str) -> dict[str, Any]:
@@ -142,5 +132,6 @@ def _table(data: object, *path: str) -> dict[str, Any]:
 
 
 def _tables(value: object) -> list[dict[str, Any]]:
-    """The tables of a list."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    """The tables of a list; one table alone is such a list."""
+    listed = value if isinstance(value, list) else [value]
+    return [one for one in listed if isinstance(one, dict)]
