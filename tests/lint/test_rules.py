@@ -24,23 +24,7 @@ EXAMPLES = [
     for kind in ("bad", "good")
     for one in getattr(rule, kind)
 ]
-FOUR = [  # what the last trial found missing
-    (
-        "python-no-wheel",
-        "Dockerfile",
-        "FROM python:3.6\nRUN pip3 install https://a.example/whl/cu90/"
-        "torch-0.4.0-cp27-cp27mu-linux_x86_64.whl\n",
-    ),
-    ("unstated-limit", "install.sh", "pip install tensorflow-gpu==1.15.2 keras==2.2.4\n"),
-    ("unstated-limit", "requirements.txt", "torch==2.1.0\nnumpy==2.0.1\n"),
-    ("unstated-limit", "requirements.txt", "torch==2.2.2\ntorchvision==0.17.2\ntransformers\n"),
-    (
-        "pair-mismatch",
-        "Dockerfile",
-        "FROM pytorch/pytorch:2.1.0-cuda12.1-cudnn8-devel\n"
-        "RUN git clone https://github.com/vllm-project/vllm.git && cd vllm && pip install .\n",
-    ),
-]
+
 
 
 def checked(files: dict[str, str], example: Example | None = None) -> Lint:
@@ -53,6 +37,7 @@ def checked(files: dict[str, str], example: Example | None = None) -> Lint:
 @pytest.mark.parametrize("rule, kind, example", EXAMPLES)
 def test_an_example_of_the_catalogue(rule, kind, example):
     result = checked(example.files, example)
+    assert rule not in gone()
     assert result.problems == ()
     assert (rule in [one.rule for one in result.mistakes]) == (kind == "bad")
     for one in result.mistakes:
@@ -73,11 +58,6 @@ def test_a_small_file(case):
         assert found == []
 
 
-@pytest.mark.parametrize("rule, path, text", FOUR)
-def test_a_mistake_that_version_0_missed(rule, path, text):
-    assert rule in [one.rule for one in checked({path: text}).mistakes]
-
-
 def read(path: str) -> str | None:
     file = GOOD / path
     return file.read_text(encoding="utf-8") if file.is_file() else None
@@ -89,11 +69,6 @@ def test_a_file_without_a_mistake(path):
     beside = tuple(one for one in FILES if one.startswith(f"{folder}/"))
     result = lint({path: read(path) or ""}, read, listed=lambda _: beside)
     assert result.mistakes == ()
-
-
-def test_every_rule_has_an_example_and_a_near_miss():
-    assert all(rule.bad and rule.good for rule in rules().values())
-    assert not rules().keys() & gone().keys()
 
 
 def test_rules_that_only_an_option_can_show():
