@@ -28,7 +28,7 @@ FAMILIES = ("nvrtc", "cudart", "cublas", "cudnn", "nccl")
 
 def of_words(words: str) -> dict[str, Any]:
     """The last line of a child that did not end well."""
-    return recorded_v0._with_end({"ended": words})
+    return recorded_v0.with_end({"ended": words})
 
 
 def silent(_: str) -> None:
