@@ -23,7 +23,7 @@ def every_answer(live, path):
     questions = ("read", "stat", "link", "real", "elf", "pe", "sha256", "disk", "versions", "wheel")
     asked = [live.ask(question, path) for question in (*questions, "cuda_version", "module_info")]
     asked += [live.lines(path, "x"), live.list(path), live.gather(path, "", "METADATA")]
-    return [*asked, live.gpu_code(path, 4), live.changes(path, "sizes"), live.unmet(path, "cu", ME)]
+    return [*asked, live.gpu_code(path, 4), live.changes(path, "hashes"), live.unmet(path, "cu", ME)]
 
 
 def test_a_large_file_is_not_read(live, tmp_path):

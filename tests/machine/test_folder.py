@@ -48,7 +48,7 @@ def test_a_record_does_not_lead_out_either(root):
     (site / "pack").symlink_to("/../..")
     (site / "x-1.dist-info" / "RECORD").write_text("pack/secret,sha256=x,7\n")
     machine = folder_machine(str(root))
-    (one,) = machine.changes("/site/x-1.dist-info/RECORD", "sizes").need().rows
+    (one,) = machine.changes("/site/x-1.dist-info/RECORD", "hashes").need().rows
     assert one.how == "missing"
     (gathered,) = machine.gather("/site", r".*info$", "RECORD", "../pack/secret").need()
     assert list(gathered.texts) == ["RECORD"]

@@ -41,7 +41,7 @@ def rows(record: Path, level: str) -> list[tuple[str, str]]:
     return [(one.path, one.how) for one in found.value.rows]
 
 
-@pytest.mark.parametrize("level", ["libraries", "files", "sizes", "hashes"])
+@pytest.mark.parametrize("level", ["libraries", "files", "hashes"])
 def test_nothing_was_changed(tmp_path, level):
     record = installed(tmp_path, "pack/a.py", "pack/lib.so.1", "pack/data.json")
     assert rows(record, level) == []
@@ -61,7 +61,7 @@ def test_nothing_was_changed(tmp_path, level):
         (None, "missing"),
     ],
 )
-@pytest.mark.parametrize("name, level", [("p/a.py", "sizes"), ("p/a.so", "libraries"), ("p/x.bin", "hashes")])
+@pytest.mark.parametrize("name, level", [("p/a.py", "hashes"), ("p/a.so", "libraries"), ("p/x.bin", "hashes")])
 def test_what_was_done_to_it(tmp_path, now, told, name, level):
     record = installed(tmp_path, name)
     if now is None:
@@ -75,7 +75,7 @@ def test_bytes_that_changed_without_a_later_time_are_for_hashes(tmp_path):
     record = installed(tmp_path, "pack/a.py")
     (tmp_path / "pack/a.py").write_bytes(BODY[:-1] + b"#")
     os.utime(tmp_path / "pack/a.py", (THEN, THEN))
-    assert rows(record, "sizes") == []
+    assert rows(record, "files") == []
     assert rows(record, "hashes") == [("pack/a.py", "hash")]
 
 
@@ -88,10 +88,10 @@ def test_each_level_looks_at_what_it_says(tmp_path):
     assert rows(record, "libraries") == []
     gone = [("pack/a.py", "missing"), ("pack/deep/c.txt", "missing")]
     assert rows(record, "files") == gone
-    assert sorted(rows(record, "sizes")) == sorted([*gone, ("pack/b.py", "empty")])
+    assert sorted(rows(record, "hashes")) == sorted([*gone, ("pack/b.py", "empty")])
 
 
-@pytest.mark.parametrize("level", ["files", "sizes"])
+@pytest.mark.parametrize("level", ["files", "hashes"])
 def test_a_module_without_its_source_is_there(tmp_path, level):
     record = installed(tmp_path, "pack/a.py")
     (tmp_path / "pack/a.py").rename(tmp_path / "pack/a.pyc")
@@ -111,7 +111,7 @@ def test_a_file_that_this_user_may_not_read(tmp_path, monkeypatch):
     record = installed(tmp_path, "pack/a.py")
     (tmp_path / "pack/a.py").chmod(0o600)
     monkeypatch.setattr(FileSystem, "readable", lambda self, path, mode: not path.endswith("a.py"))
-    assert rows(record, "sizes") == [("pack/a.py", "denied")]
+    assert rows(record, "hashes") == [("pack/a.py", "denied")]
 
 
 @pytest.mark.parametrize("first, told", [(10, "hash"), (85, "")])
@@ -121,7 +121,7 @@ def test_zeros_within_a_library_are_a_doubt_that_its_hash_decides(tmp_path, firs
     start, count = len(body) * first // 100, len(body) // 10 * 3 if told else 9
     (tmp_path / "pack/a.so").write_bytes((body[:start] + bytes(count) + body[start + count :])[: len(body)])
     os.utime(tmp_path / "pack/a.so", (THEN, THEN))
-    assert rows(record, "sizes") == ([("pack/a.so", told)] if told else [])
+    assert rows(record, "files") == ([("pack/a.so", told)] if told else [])
 
 
 def test_a_library_whose_end_was_never_written(tmp_path):
@@ -133,7 +133,7 @@ def test_a_library_whose_end_was_never_written(tmp_path):
 
 def test_a_library_that_came_with_zeros_is_as_installed(tmp_path):
     body = b"\1" * 70_000 + bytes(200_000) + b"\1" * 70_000
-    assert rows(installed(tmp_path, "pack/a.so", body=body), "sizes") == []
+    assert rows(installed(tmp_path, "pack/a.so", body=body), "files") == []
 
 
 HOSTILE = [
@@ -150,7 +150,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("level", ["libraries", "files", "sizes", "hashes"])
+@pytest.mark.parametrize("level", ["libraries", "files", "hashes"])
 def test_lines_that_lead_out_of_the_folder_are_not_followed(tmp_path, level):
     record = tmp_path / "x-1.dist-info" / "RECORD"
     record.parent.mkdir()

@@ -41,7 +41,7 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
         *(("real", f"{folder}/nowhere"), ("elf", ME), ("elf", f"{folder}/text")),
         *(("gpu_code", ME, 4), ("cuda_version", ME), ("holds", ME, "ELF", "no such words")),
         *(("matching", ME, r"libpython3\.\d+\.so"), ("unmet", ME, "__libc"), ("versions", ME)),
-        *(("changes", f"{folder}/{INFO}/RECORD", level) for level in ("libraries", "sizes")),
+        *(("changes", f"{folder}/{INFO}/RECORD", level) for level in ("libraries", "hashes")),
         *(("pe", f"{folder}/libx.so"), ("wheel", f"{folder}/x.whl"), ("ldcache",)),
         *(("dpkg", "libc6"), ("sha256", f"{folder}/text"), ("module_info", f"{folder}/text")),
         *(("environ",), ("registry", "HKLM/SOFTWARE/NVIDIA Corporation"), ("uname",)),

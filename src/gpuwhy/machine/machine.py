@@ -205,7 +205,7 @@ def _question() -> Any:
 
 Asks = Callable[[], Fact[T]]
 OfPath = Callable[[str], Fact[T]]
-Level = Literal["libraries", "files", "sizes", "hashes"]
+Level = Literal["libraries", "files", "hashes"]
 
 
 class Machine:
@@ -231,8 +231,7 @@ class Machine:
     disk: OfPath[Disk] = _question()  # of the file system at a path
     standing: OfPath[Standing] = _question()  # whether this user can write there, and how much
     # The files of a RECORD that are not as recorded. "libraries" looks at each library; "files"
-    # also whether the others are there; "sizes" at each file's size and right to be read; "hashes"
-    # at every byte.
+    # also whether the others are there; "hashes" at every byte.
     changes: Callable[[str, Level], Fact[Changes]] = _question()
 
     def list(self, path: str, match: str = "") -> Fact[tuple[Entry, ...]]:

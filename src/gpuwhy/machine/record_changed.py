@@ -55,24 +55,20 @@ class _Check:
     def __init__(self, record: bytes, path: str, system: FileSystem, level: str) -> None:
         self._site = path.rsplit("/", 2)[0]
         self._text = record.decode("utf-8", "surrogateescape")
-        self._system, self._level = system, level
-        everything = level == "hashes"
-        self._count = 1 << 62 if everything else MOST_HASHED
-        self._room = 1 << 62 if everything else MOST_BYTES
-        self._written = -1.0 if everything else system.stat(system.place(path)).mtime
+        self._system, self._level, self._all = system, level, level == "hashes"
+        self._count, self._room = MOST_HASHED, MOST_BYTES
+        self._written = system.stat(system.place(path)).mtime
         self.looked = 0
 
     def found(self) -> Iterator[Changed]:
         """Every file that is not as recorded."""
-        each = self._level in ("sizes", "hashes")
-        text = self._text if each else "\n".join(lines_with(self._text, _LIBRARY_LINES, "\n"))
-        for row in _listed(text):
-            name, _, recorded = row
-            if not _LEFT_OUT.search(name) if each else _LIBRARY.search(name):
+        libraries = "\n".join(lines_with(self._text, _LIBRARY_LINES, "\n"))
+        for row in _listed(self._text if self._all else libraries):
+            if not _LEFT_OUT.search(row[0]) if self._all else _LIBRARY.search(row[0]):
                 self.looked += 1
-                how, size = self._seen(row, f"{self._site}/{name}")
+                how, size = self._seen(row, f"{self._site}/{row[0]}")
                 if how is not None:
-                    yield Changed(name, how, size, recorded)
+                    yield Changed(row[0], how, size, row[2])
         if self._level == "files":
             yield from self._not_there()
 
@@ -83,21 +79,18 @@ class _Check:
             self.looked += 1
             folder, _, name = path.rpartition("/")
             if folder not in listed:
-                listed[folder] = self._names(f"{self._site}/{folder}".rstrip("/"))
+                try:
+                    place = self._system.place(f"{self._site}/{folder}".rstrip("/"))
+                    listed[folder] = {one for one, _ in self._system.names(place)}
+                except (FileNotFoundError, NotADirectoryError):
+                    listed[folder] = set()
+                except (OSError, ValueError):
+                    listed[folder] = None  # it cannot be listed
             names = listed[folder]
             if names is None or name in names or _LIBRARY.search(path) or _LEFT_OUT.search(path):
                 continue
             if not (name.endswith(".py") and f"{name}c" in names):  # compiled, source taken out
                 yield Changed(path, "missing", recorded=size)
-
-    def _names(self, folder: str) -> set[str] | None:
-        """None where the folder cannot be listed."""
-        try:
-            return {name for name, _ in self._system.names(self._system.place(folder))}
-        except (FileNotFoundError, NotADirectoryError):
-            return set()
-        except (OSError, ValueError):
-            return None
 
     def _seen(self, row: Row, path: str) -> tuple[How | None, int]:
         """How a file is not as recorded, and its size where it has one."""
@@ -105,7 +98,12 @@ class _Check:
             place = self._system.place(path)
             stat = self._system.stat(place)
         except (FileNotFoundError, NotADirectoryError):
-            return self._gone(path), -1
+            with suppress(OSError, ValueError):
+                return ("link" if self._system.target(path) else "missing"), -1
+            with suppress(OSError, ValueError):  # compiled, source taken out
+                if path.endswith(".py") and self._system.stat(self._system.place(f"{path}c")):
+                    return None, -1
+            return "missing", -1
         except (OSError, ValueError):
             return "denied", -1
         if stat.kind != "file":
@@ -117,24 +115,16 @@ class _Check:
             return "denied", stat.size
         return self._changed(row, place, stat), stat.size
 
-    def _gone(self, path: str) -> How | None:
-        """What is wrong where nothing is found: "link", or nothing for compiled Python."""
-        with suppress(OSError, ValueError):
-            return "link" if self._system.target(path) else "missing"
-        if path.endswith(".py"):
-            with suppress(OSError, ValueError):
-                self._system.stat(self._system.place(f"{path}c"))
-                return None
-        return "missing"
-
     def _changed(self, row: Row, place: str, stat: Stat) -> How | None:
         (name, recorded_hash, recorded), size = row, stat.size
-        emptied = _LIBRARY.search(name) is not None and self._looks_empty(place, size)
-        later = stat.mtime > self._written + _LATER
+        library = _LIBRARY.search(name) is not None
+        emptied = library and self._looks_empty(place, size)
+        later = self._all or stat.mtime > self._written + _LATER
         hashed = bool(recorded_hash) and (size != recorded or later or emptied)
-        if hashed:
+        if hashed and not self._all:
             self._count, self._room = self._count - 1, self._room - size
-        if not hashed or self._count < 0 or self._room < 0:
+            hashed = min(self._count, self._room) >= 0
+        if not hashed:
             if recorded_hash and size != recorded:
                 return "size"
             return "zeros" if emptied and self._holed(place) else None
@@ -146,11 +136,11 @@ class _Check:
             return "longer" if same and size > recorded else "size"
         if same:
             return None
-        return "zeros" if _LIBRARY.search(name) and self._holed(place) else "hash"
+        return "zeros" if library and self._holed(place) else "hash"
 
     def _looks_empty(self, place: str, size: int) -> bool:
         """Zeros at its end, or in a quarter of some places: some libraries have them by nature."""
-        if (size < _SAMPLED and self._level == "libraries") or not self._system.written_in_place:
+        if not self._system.written_in_place or size < _SAMPLED and self._level == "libraries":
             return False
         with suppress(OSError, MalformedError), self._system.open(place) as file:
             places = range(1, 2 * _PLACES if file.size > _SMALL else 0, 2)
@@ -167,9 +157,12 @@ class _Check:
                 return True
             for one in read_sections(file.pread, file.size, _DENSE):
                 end = one.offset + one.size
-                for at in range(one.offset, end, step):
-                    if run in file.pread(at, min(step + _HOLE, end - at)):
-                        return True
+                pieces = (
+                    file.pread(at, min(step + _HOLE, end - at))
+                    for at in range(one.offset, end, step)
+                )
+                if any(run in piece for piece in pieces):
+                    return True
         return False
 
 
