@@ -140,7 +140,7 @@ class _Check:
 
     def _looks_empty(self, place: str, size: int) -> bool:
         """Zeros at its end, or in a quarter of some places: some libraries have them by nature."""
-        if not self._system.written_in_place or size < _SAMPLED and self._level == "libraries":
+        if not self._system.written_in_place or (size < _SAMPLED and self._level == "libraries"):
             return False
         with suppress(OSError, MalformedError), self._system.open(place) as file:
             places = range(1, 2 * _PLACES if file.size > _SMALL else 0, 2)
