@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, SourceKind, Unknown, Why
 from gpuwhy.formats import MalformedError, Pread
 from gpuwhy.formats.elf import read_sections
-from gpuwhy.formats.ldcache import CacheEntry, read_ldcache
+from gpuwhy.formats.ldcache import read_ldcache
 from gpuwhy.formats.symbols import Symbols
 from gpuwhy.machine.allowlist import kept, kept_line
 from gpuwhy.machine.machine import Changes, DebPackage, Disk, Entry, Gathered, Stat
@@ -31,7 +31,8 @@ MAX_READ = 4 << 20
 MAX_LINES_FILE = 64 << 20
 MAX_NAMES = 200_000
 MAX_LINKS, MAX_PARTS = 40, 4096
-MAX_SCAN, MAX_FOUND = 2 << 30, 1000
+MAX_SCAN, MAX_FOUND, OVERLAP = 2 << 30, 1000, 100
+MAX_TABLES = 24  # of symbols, whose files are open
 _ARCHIVES = (".zip", ".egg", ".whl")
 _DPKG_STATUS, _DPKG_INFO = "/var/lib/dpkg/status", "/var/lib/dpkg/info"
 _DEB_FIELD = r"(?m)^(Package|Status|Version|Architecture): *(.*?) *$"
@@ -141,7 +142,11 @@ class FileSystem:
         """Each name in a folder with its kind."""
         with os.scandir(path) as found:
             for item in found:
-                yield item.name, _kind(item)
+                if item.is_symlink():
+                    yield item.name, "link"
+                else:
+                    plain = "file" if item.is_file() else "other"
+                    yield item.name, "folder" if item.is_dir() else plain
 
     def target(self, path: str) -> str:
         """Where the link at a path of the questions points."""
@@ -177,12 +182,6 @@ class FileSystem:
         return b"".join(found)
 
 
-def _kind(item: os.DirEntry[str]) -> str:
-    if item.is_symlink():
-        return "link"
-    return "folder" if item.is_dir() else "file" if item.is_file() else "other"
-
-
 _READERS = {
     "elf": "elf:read_elf",
     "pe": "pe:read_pe",
@@ -193,29 +192,28 @@ _READERS = {
 """What reads the bytes for a question; loaded when it is first asked."""
 
 
-def _reader(question: str) -> Callable[..., Any]:
-    module, _, name = _READERS[question].partition(":")
-    function: Callable[..., Any] = getattr(import_module(f"gpuwhy.formats.{module}"), name)
-    return function
-
-
 class Files:
     """Answers to questions about files of one file system."""
 
     def __init__(self, system: FileSystem) -> None:
         self.system = system
         self._imports: dict[tuple[str, bool], tuple[str, ...]] = {}
-        self._symbols = _OpenSymbols(system)
+        self._tables: dict[str, tuple[Symbols, ExitStack]] = {}
+        self._lock = threading.Lock()
 
     def ask(self, question: str, args: tuple[Any, ...]) -> Fact[Any]:
         """Answer one of FILE_QUESTIONS, `link`, `real` or `disk`."""
         if question == "dpkg":
-            return self._dpkg(*args)
+            return self.answer(_DPKG_STATUS, lambda path: self._dpkg(path, *args))
         if question == "ldcache":
-            return self.answer("/etc/ld.so.cache", self._ldcache)
+            return self.answer(
+                "/etc/ld.so.cache", lambda path: read_ldcache(self._whole(path, MAX_READ))
+            )
         path, *rest = args
         if question in _READERS:
-            return self.answer(path, lambda p: self._by(p, _reader(question), *rest))
+            module, _, name = _READERS[question].partition(":")
+            reader = getattr(import_module(f"gpuwhy.formats.{module}"), name)
+            return self.answer(path, lambda p: self._by(p, reader, *rest))
         kind: SourceKind = "folder" if question in ("list", "gather", "disk") else "file"
         answer = getattr(self, f"_{question}")
         return self.answer(path, lambda p: answer(p, *rest), kind)
@@ -247,17 +245,25 @@ class Files:
     def _real(self, path: str) -> str:
         return slashes(self.system.real(path))
 
+    def _stat(self, path: str) -> Stat:
+        return self.system.stat(self.system.place(path))
+
+    def _disk(self, path: str) -> Disk:
+        return self.system.space(self.system.place(path))
+
     # ------------------------------------------------------------ texts and names
 
+    def _whole(self, path: str, most: int) -> bytes:
+        return self.system.whole(self.system.place(path), most)
+
     def _read(self, path: str) -> str:
-        data = self.system.whole(self.system.place(path), MAX_READ)
-        return kept(path, data.decode("utf-8", "surrogateescape"))
+        return kept(path, self._whole(path, MAX_READ).decode("utf-8", "surrogateescape"))
 
     def _lines(self, path: str, *containing: str) -> tuple[str, ...]:
-        data = self.system.whole(self.system.place(path), MAX_LINES_FILE)
         wanted = [text.encode("utf-8", "surrogateescape") for text in containing]
-        found = (one.rstrip(b"\r") for one in lines_with(data, wanted, b"\n"))
-        return tuple(kept_line(path, one.decode("utf-8", "surrogateescape")) for one in found)
+        found = lines_with(self._whole(path, MAX_LINES_FILE), wanted, b"\n")
+        texts = (one.rstrip(b"\r").decode("utf-8", "surrogateescape") for one in found)
+        return tuple(kept_line(path, text) for text in texts)
 
     def _list(self, path: str, match: str = "") -> tuple[Entry, ...]:
         fits = re.compile(match).match if match else None
@@ -278,43 +284,37 @@ class Files:
         except NotADirectoryError:
             if not path.endswith(_ARCHIVES):
                 raise
-        with self.system.open(place) as file:
-            yield from _first_level(file.pread, file.size).items()
+        from gpuwhy.formats.zip import read_members
+
+        with self.system.open(place) as file, suppress(MalformedError):
+            parts = [one.name.partition("/") for one in read_members(file.pread, file.size)]
+            yield from {n: "folder" if slash else "file" for n, slash, _ in parts if n}.items()
 
     def _gather(self, path: str, match: str, *files: str) -> tuple[Gathered, ...]:
-        found = self._list(path, match)
-        return tuple(self._gathered(path, one, files) for one in found if one.kind != "other")
-
-    def _gathered(self, folder: str, one: Entry, files: tuple[str, ...]) -> Gathered:
-        texts: dict[str, str] = {}
-        unread: dict[str, str] = {}
-        for file in ("",) if one.kind == "file" else files:
-            path = f"{folder}/{one.name}/{file}".rstrip("/")
-            try:
-                most = MAX_LINES_FILE if file == "RECORD" else MAX_READ
-                data = self.system.whole(self.system.place(path), most)
-                texts[file] = kept(file or "PKG-INFO", data.decode("utf-8", "surrogateescape"))
-            except (OSError, ValueError) as error:
-                if not isinstance(error, OSError) or error.errno not in _NOWHERE:
-                    unread[file] = str(getattr(error, "strerror", None) or error)
-                elif self._is_link(path):
-                    unread[file] = "a link that leads nowhere"
-        return Gathered(one.name, texts, unread)
-
-    def _is_link(self, path: str) -> bool:
-        with suppress(OSError, ValueError):
-            return bool(self.system.target(path))
-        return False
+        found = []
+        for one in self._list(path, match):
+            texts: dict[str, str] = {}
+            unread: dict[str, str] = {}
+            names = {"file": ("",), "other": ()}.get(one.kind, files)
+            for file in names:
+                place = f"{path}/{one.name}/{file}".rstrip("/")
+                try:
+                    data = self._whole(place, MAX_LINES_FILE if file == "RECORD" else MAX_READ)
+                    text = data.decode("utf-8", "surrogateescape")
+                    texts[file] = kept(file or "PKG-INFO", text)
+                except (OSError, ValueError) as error:
+                    if not isinstance(error, OSError) or error.errno not in _NOWHERE:
+                        unread[file] = str(getattr(error, "strerror", None) or error)
+                        continue
+                    with suppress(OSError, ValueError):
+                        if self.system.target(place):
+                            unread[file] = "a link that leads nowhere"
+            if one.kind != "other":
+                found.append(Gathered(one.name, texts, unread))
+        return tuple(found)
 
     def _changes(self, record: str, level: str) -> Changes:
-        data = self.system.whole(self.system.place(record), MAX_LINES_FILE)
-        return changes(data, record, self.system, level)
-
-    def _stat(self, path: str) -> Stat:
-        return self.system.stat(self.system.place(path))
-
-    def _disk(self, path: str) -> Disk:
-        return self.system.space(self.system.place(path))
+        return changes(self._whole(record, MAX_LINES_FILE), record, self.system, level)
 
     def _sha256(self, path: str) -> str:
         return digest(self.system.parts(self.system.place(path)))
@@ -333,7 +333,7 @@ class Files:
             raise FileNotFoundError(errno.ENOENT, "no version in its bytes", path)
         return version
 
-    def _windows(self, path: str, overlap: int, most: int) -> Iterator[bytes]:
+    def _windows(self, path: str, most: int) -> Iterator[bytes]:
         """The bytes of a file in pieces, each with the end of what came before."""
         end, got = b"", 0
         for part in self.system.parts(self.system.place(path)):
@@ -341,30 +341,24 @@ class Files:
             yield window
             if got > most:
                 return
-            end = window[-overlap:]
+            end = window[-OVERLAP:]
 
     def _holds(self, path: str, *texts: str) -> tuple[str, ...]:
-        wanted = {text: text.encode() for text in texts}
-        found: set[str] = set()
-        for window in self._windows(
-            path, max(map(len, wanted.values()), default=1), MAX_LINES_FILE
-        ):
-            found |= {text for text, data in wanted.items() if data in window}
-            if len(found) == len(texts):
+        left = {text: text.encode() for text in texts}
+        for window in self._windows(path, MAX_LINES_FILE) if left else ():
+            left = {text: data for text, data in left.items() if data not in window}
+            if not left:
                 break
-        return tuple(text for text in texts if text in found)
+        return tuple(text for text in texts if text not in left)
 
     def _matching(self, path: str, match: str) -> tuple[str, ...]:
-        found: dict[str, None] = {}
+        found: set[str] = set()
         search = re.compile(match.encode())
-        for window in self._windows(path, 100, MAX_SCAN):
-            found |= {one[0].decode("ascii", "replace"): None for one in search.finditer(window)}
+        for window in self._windows(path, MAX_SCAN):
+            found |= {one[0].decode("ascii", "replace") for one in search.finditer(window)}
             if len(found) > MAX_FOUND:
                 break
         return tuple(sorted(found))
-
-    def _ldcache(self, path: str) -> tuple[CacheEntry, ...]:
-        return read_ldcache(self.system.whole(self.system.place(path), MAX_READ))
 
     def _module_info(self, path: str) -> str:
         """Of a module that is compressed otherwise than by gzip: none."""
@@ -384,26 +378,34 @@ class Files:
     # ------------------------------------------------------------ symbols
 
     def _unmet(self, path: str, match: str, *providers: str) -> tuple[str, ...]:
+        """What a file needs of CUDA's C libraries, or C++ ones; weak symbols aside."""
         fits = re.compile(match).match
         place = self.system.place(path)
         with self.system.open(place) as file:
             if file.pread(0, 2) == b"MZ":
                 return self._unmet_pe(file, providers, fits)
-        with self._symbols.lock:
-            wanted = [name for name in self._wanted(place, match.startswith("_Z")) if fits(name)]
+        key = (place, match.startswith("_Z"))
+        with self._lock:
+            if key not in self._imports:
+                found = self._symbols(place).imports("_Z" if key[1] else r"(__)?(cu|nccl|nv)")
+                self._imports[key] = tuple(one.name for one in found if not one.weak)
+            wanted = [name for name in self._imports[key] if fits(name)]
             for provider in providers:
-                symbols = self._symbols.of(self.system.place(provider))
+                symbols = self._symbols(self.system.place(provider))
                 wanted = [name for name in wanted if not symbols.find(name)]
         return tuple(wanted)
 
-    def _wanted(self, place: str, mangled: bool) -> tuple[str, ...]:
-        """The names a file needs, of CUDA's C libraries or C++ ones, weak ones aside; kept."""
-        key = (place, mangled)
-        if key not in self._imports:
-            pattern = "_Z" if mangled else r"(__)?(cu|nccl|nv)"
-            found = self._symbols.of(place).imports(pattern)
-            self._imports[key] = tuple(one.name for one in found if not one.weak)
-        return self._imports[key]
+    def _symbols(self, place: str) -> Symbols:
+        """The table of a file, whose file stays open; whoever reads from it holds the lock, for
+        the file may be closed for another.
+        """
+        if place not in self._tables:
+            with ExitStack() as stack:
+                file = stack.enter_context(self.system.open(place))
+                self._tables[place] = Symbols(file.pread, file.size), stack.pop_all()
+            if len(self._tables) > MAX_TABLES:
+                self._tables.pop(next(iter(self._tables)))[1].close()
+        return self._tables[place][0]
 
     def _unmet_pe(
         self, file: Opened, providers: tuple[str, ...], fits: Callable[[str], object]
@@ -422,59 +424,20 @@ class Files:
 
     # ------------------------------------------------------------ packages of the system
 
-    def _dpkg(self, match: str) -> Fact[tuple[DebPackage, ...]]:
+    def _dpkg(self, path: str, match: str) -> tuple[DebPackage, ...]:
         heading = re.compile(rb"\nPackage: (?:" + match.encode() + rb")[^\n]*(?:\n[^\n]+)*")
-
-        def look(path: str) -> tuple[DebPackage, ...]:
-            data = b"\n" + self.system.whole(self.system.place(path), MAX_LINES_FILE)
-            return tuple(self._deb(found.group()) for found in heading.finditer(data))
-
-        return self.answer(_DPKG_STATUS, look)
-
-    def _deb(self, stanza: bytes) -> DebPackage:
-        fields = dict(re.findall(_DEB_FIELD, stanza.decode("utf-8", "replace")))
-        name, arch = fields["Package"], fields.get("Architecture", "")
-        changed = None
-        for stem in (f"{name}:{arch}", name):
-            with suppress(OSError, ValueError):
-                changed = self._stat(f"{_DPKG_INFO}/{stem}.list").mtime
-                break
-        words = fields.get("Status", "").split() or ["unknown"]
-        return DebPackage(name, fields.get("Version", ""), words[-1], changed)
-
-
-class _OpenSymbols:
-    """The symbol tables of the libraries that were asked for last, their files kept open."""
-
-    MOST = 24
-
-    def __init__(self, system: FileSystem) -> None:
-        self._system = system
-        self._open: dict[str, tuple[Symbols, ExitStack]] = {}
-        self.lock = threading.Lock()
-        """Held as long as somebody reads from a table: its file may be closed for another."""
-
-    def of(self, place: str) -> Symbols:
-        """The table of a file; raises OSError, MalformedError."""
-        if place not in self._open:
-            with ExitStack() as stack:
-                file = stack.enter_context(self._system.open(place))
-                self._open[place] = Symbols(file.pread, file.size), stack.pop_all()
-            if len(self._open) > self.MOST:
-                self._open.pop(next(iter(self._open)))[1].close()
-        return self._open[place][0]
+        packages = []
+        for stanza in heading.finditer(b"\n" + self._whole(path, MAX_LINES_FILE)):
+            fields = dict(re.findall(_DEB_FIELD, stanza[0].decode("utf-8", "replace")))
+            name, changed = fields["Package"], None
+            for stem in (name, f"{name}:{fields.get('Architecture', '')}"):
+                with suppress(OSError, ValueError):
+                    changed = self._stat(f"{_DPKG_INFO}/{stem}.list").mtime
+            status = (fields.get("Status", "").split() or ["unknown"])[-1]
+            packages.append(DebPackage(name, fields.get("Version", ""), status, changed))
+        return tuple(packages)
 
 
 def slashes(path: str) -> str:
     """A path of this machine as answers write it: Windows' with forward slashes."""
     return path.replace("\\", "/").removeprefix("//?/") if os.name == "nt" else path
-
-
-def _first_level(pread: Pread, size: int) -> dict[str, str]:
-    from gpuwhy.formats.zip import read_members
-
-    try:
-        parts = [member.name.partition("/") for member in read_members(pread, size)]
-    except MalformedError:
-        return {}
-    return {name: "folder" if slash else "file" for name, slash, _ in parts if name}
