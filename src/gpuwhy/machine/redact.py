@@ -80,15 +80,10 @@ class Redactor:
         learns: bool = True,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        self._people = people
+        self._people, self._learns = people, learns
         self._marks: dict[str, str] = {}
-        name = host.partition(".")[0]
-        self._host = _words(
-            one
-            for one in {host, name}
-            if len(one) > 3 and one.lower() not in words("of_no_machine")
-        )
-        self._learns = learns
+        common, names = words("of_no_machine"), {host, host.partition(".")[0]}
+        self._host = _words(one for one in names if len(one) > 3 and one.lower() not in common)
         self._known: set[str] = set()
         self._learned: re.Pattern[str] | None = None
         for variable, value in (environ or {}).items():
@@ -131,19 +126,17 @@ class Redactor:
     def _values(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.hide(value)
-        if isinstance(value, dict):
-            pairs = ((k, self._pair(k, v, value)) for k, v in value.items())
-            return {self.hide(k) if isinstance(k, str) else k: v for k, v in pairs}
         if isinstance(value, (list, tuple)):
             return [self._values(one) for one in value]
-        return value
-
-    def _pair(self, key: Any, value: Any, table: Mapping[Any, Any]) -> Any:
-        """A value by its key; of {"name": …, "value": …} by that name."""
-        if isinstance(value, str) and isinstance(key, str):
-            said = table.get("name") if key == "value" else None
-            value = self.named(said if isinstance(said, str) else key, value)
-        return self._values(value)
+        if not isinstance(value, dict):
+            return value
+        out = {}
+        for key, one in value.items():
+            if isinstance(key, str) and isinstance(one, str):  # by its key, or the name beside it
+                said = value.get("name") if key == "value" else None
+                one = self.named(said if isinstance(said, str) else key, one)
+            out[self.hide(key) if isinstance(key, str) else key] = self._values(one)
+        return out
 
     # ------------------------------------------------------------ a text
 
@@ -175,16 +168,13 @@ class Redactor:
             end = end if end >= 0 else len(text)
             yield text[done:start]
             line = shape("camel").sub(self._named, shape("named").sub(self._named, text[start:end]))
-            yield self._places(shape("behind").sub(self._behind, line))
+            line = shape("behind").sub(self._behind, line)
+            for part, name, replacement in _PLACES:  # addresses, names of machines and people
+                if part in line:
+                    line = shape(name).sub(getattr(self, replacement), line)
+            yield line
             done = end
         yield text[done:]
-
-    def _places(self, line: str) -> str:
-        """Addresses and names of machines and people."""
-        for part, name, replacement in _PLACES:
-            if part in line:
-                line = shape(name).sub(getattr(self, replacement), line)
-        return line
 
     def _of_10(self, found: re.Match[str]) -> str:
         """10.9.8.7 is an address or the version of a library: the numbers or the line decide."""
@@ -199,9 +189,16 @@ class Redactor:
         return before + self.mark(secret)
 
     def _behind(self, found: re.Match[str]) -> str:
+        """A word behind one for a key, where it is drawn and not the sum of a file."""
         place = "path" if found["path"] else "value"
-        before = found[0][: found.start(place) - found.start()]
-        return before + self.mark(found[place]) if _drawn(found, place) else found[0]
+        word, before = found[place], found.string[max(0, found.start() - 80) : found.end()]
+        drawn = _random(word, 8)
+        if place == "value":
+            of_a_file = shape("hashed").search(before) or word.startswith(MARK)
+            drawn = not of_a_file and sum(map(str.isdigit, word)) >= 4 and _random(word, 24)
+        return (
+            found[0][: found.start(place) - found.start()] + self.mark(word) if drawn else found[0]
+        )
 
     def _node(self, found: re.Match[str]) -> str:
         """A machine's name, alone or behind what betrays it."""
@@ -211,7 +208,8 @@ class Redactor:
     def _machine(self, name: str) -> str:
         """A machine's mark; a name that is no common word is found everywhere from now on."""
         for one in {name, name.partition(".")[0]} if self._learns else ():
-            self._know(one, _telling(one))
+            common = shape("common").fullmatch(one) or one.startswith(MARK)
+            self._know(one, len(one) > 4 and not common and any(map(str.isdigit, one)))
         return self.mark(name)
 
     def _know(self, word: str, sure: bool) -> None:
@@ -252,23 +250,6 @@ def _words(names: Iterable[str]) -> re.Pattern[str] | None:
     longest_first = sorted(names, key=lambda one: (-len(one), one))
     whole = "|".join(map(re.escape, longest_first))
     return re.compile(rf"(?<![\w.-])(?:{whole})(?![\w-])") if whole else None
-
-
-def _telling(name: str) -> bool:
-    """Whether a machine's name is no word or number that something else has too."""
-    common = shape("common").fullmatch(name) or name.startswith(MARK)
-    return len(name) > 4 and not common and any(map(str.isdigit, name))
-
-
-def _drawn(found: re.Match[str], place: str) -> bool:
-    """Whether a word behind one for a key is a key, not the sum of a file."""
-    word = found[place]
-    if place == "path":
-        return _random(word, 8)
-    before = found.string[max(0, found.start() - 80) : found.end()]
-    if shape("hashed").search(before) or word.startswith(MARK):
-        return False
-    return sum(map(str.isdigit, word)) >= 4 and _random(word, 24)
 
 
 def _suspicious(text: str) -> Iterator[int]:
@@ -346,11 +327,6 @@ def accounts(path: str = "/etc/passwd") -> tuple[str, ...]:
     return tuple(name for name in people if len(name) > 3)[:MOST_ACCOUNTS]
 
 
-def _tells(name: str) -> bool:
-    """Whether a user's name says who it is."""
-    return len(name) > 2 and name not in words("of_nobody")
-
-
 class People:
     """Takes the names of people out of paths; `home_as` stands for this user's home folder."""
 
@@ -363,7 +339,8 @@ class People:
     ) -> None:
         windows = re.match(r"[A-Za-z]:[\\/]", home) is not None
         home = home.replace("\\", "/").rstrip("/") if windows else home.rstrip("/")
-        names = [name for name in dict.fromkeys([*users, home.rpartition("/")[2]]) if _tells(name)]
+        given = dict.fromkeys([*users, home.rpartition("/")[2]])
+        names = [name for name in given if len(name) > 2 and name not in words("of_nobody")]
         slash = r"(?<=[/\\])" if windows else r"(?<=/)"
         self._home = _home(home, windows) if windows or home.startswith("/") else None
         self._mark = "" if windows else home
@@ -377,15 +354,16 @@ class People:
         if self._home and self._mark in text:
             text = self._home.sub(lambda _: self._home_as, text)
         if self._names:
-            text = self._names.sub(lambda found: found[1] + self._one(found), text)
+            text = self._names.sub(self._mine, text)
         if any(mark in text for mark in _MARKS):
             text = shape("windows").sub(self._windows, text)
             text = shape("domain").sub(self._domain, text)
             text = shape("sites").sub(self._below, shape("homes").sub(self._below, text))
         return text
 
-    def _one(self, found: re.Match[str]) -> str:
-        return self._user_as if found[2] == self._user else self._other(found[1], found[2])
+    def _mine(self, found: re.Match[str]) -> str:
+        own = found[2] == self._user
+        return found[1] + (self._user_as if own else self._other(found[1], found[2]))
 
     def _other(self, root: str, name: str) -> str:
         if name in words("of_nobody") or name.startswith(("user-", "$USER")):
