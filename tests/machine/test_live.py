@@ -1,9 +1,12 @@
 """The live machine: children that die, hang or babble; what it may see; NVML and device nodes."""
 
+import ctypes
+import errno
 import os
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -87,15 +90,23 @@ def test_only_steering_variables_are_seen():
 
 
 def test_a_kernel_log_that_this_user_may_not_read_is_unknown(monkeypatch):
-    def denied() -> list[str]:
-        raise PermissionError(1, "Operation not permitted")
+    data = b"<6>[1.0] NVRM: x\n<6>[2.0] usb: y\n"
+    for number, asks in ((errno.EPERM, None), (0, data)):
 
-    monkeypatch.setattr(module, "kernel_messages", denied)
-    answer = LiveMachine({}).kernel_log()
-    assert isinstance(answer, Unknown)
-    assert (answer.kind, answer.how) == ("denied", "sudo dmesg | gpuwhy explain")
-    monkeypatch.setattr(module, "kernel_messages", lambda: ["[1.0] NVRM: x", "[2.0] usb: y"])
-    assert LiveMachine({}).kernel_log().need() == ("[1.0] NVRM: x",)
+        def klogctl(what: int, buffer: Any, size: int, asks: bytes | None = asks) -> int:
+            if buffer is None or asks is None:
+                return 1 << 16 if buffer is None else -1
+            buffer.value = asks
+            return len(asks)
+
+        monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: SimpleNamespace(klogctl=klogctl))
+        ctypes.set_errno(number)
+        answer = LiveMachine({}).kernel_log()
+        if asks:
+            assert answer.need() == ("[1.0] NVRM: x",)
+        else:
+            assert isinstance(answer, Unknown)
+            assert (answer.kind, answer.how) == ("denied", "sudo dmesg | gpuwhy explain")
 
 
 def build(source: str, to: Path) -> Path:

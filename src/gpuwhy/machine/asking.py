@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuwhy.machine import FORM, NOTE, NOTES
 from gpuwhy.machine.process import CHILDREN, Child, Kept, Limits
@@ -63,10 +63,19 @@ class Asking:
     def go(self, seconds: float, note: Callable[[str], None]) -> Asked:
         """Run it to its end, or to its time limit; raises OSError where it cannot start."""
         out, err = Kept(OUTPUT), _Errors(note)
+        argv, given = self._argv, self._given
+        environ = {**os.environ, NOTES: "1", FORM: "both"}
+        if self._kept:
+            wanted = {"argv": argv, "executable": argv[0], "environ": environ, "limits": {}}
+            wanted |= {"folder": self._folder or os.getcwd(), "input": ""}
+            argv = [sys.executable, "-I", "-S", os.path.join(CHILDREN, "keeper.py"), "0", "-1"]
+            given = (json.dumps(wanted) + "\n").encode()
+        how: dict[str, Any] = {"environ": environ, "folder": self._folder}
+        how |= {"given": given, "orders": self._kept}
         with self._lock:
             if self._why:
                 return Asked(None, b"", "", self._why)
-            child = self._child = self._started(Limits(seconds), out, err)
+            child = self._child = Child(argv, Limits(seconds), (out.take, err.take), **how)
         code = child.wait()
         why = f"no answer within {seconds:g} s" if child.late else child.why
         return Asked(code, bytes(out.head), err.text(), why)
@@ -77,25 +86,6 @@ class Asking:
             self._why = self._why or why
             if self._child:
                 self._child.end(why)
-
-    def _started(self, limits: Limits, out: Kept, err: _Errors) -> Child:
-        argv, given = self._argv, self._given
-        environ = {**os.environ, NOTES: "1", FORM: "both"}
-        if self._kept:
-            wanted = {"argv": argv, "executable": argv[0], "environ": environ, "limits": {}}
-            wanted |= {"folder": self._folder or os.getcwd(), "input": ""}
-            argv = [sys.executable, "-I", "-S", os.path.join(CHILDREN, "keeper.py"), "0", "-1"]
-            given = (json.dumps(wanted) + "\n").encode()
-        takers = (out.take, err.take)
-        return Child(
-            argv,
-            limits,
-            takers,
-            environ=environ,
-            folder=self._folder,
-            given=given,
-            orders=self._kept,
-        )
 
 
 class _Errors:

@@ -9,7 +9,7 @@ import re
 import sys
 from typing import Any
 
-from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, Why
 from gpuwhy.machine.files import Files, FileSystem
 from gpuwhy.machine.machine import Lines, Machine, RegistryKey, Standing, Uname
 from gpuwhy.machine.shapes import shape
@@ -90,10 +90,25 @@ class LiveMachine(Machine):
     def _standing(self, path: str) -> Fact[Standing]:
         if WINDOWS:
             return Unknown(f"{path}: not looked at on Windows")
+        nearest = path
         try:
-            return Known(standing(path), Source("call", "statvfs", path))
+            while not os.path.isdir(nearest):
+                nearest = os.path.dirname(nearest.rstrip("/")) or "/"
+            space, exists = os.statvfs(nearest), os.path.exists(path)
         except (OSError, ValueError) as error:
             return Unknown(f"{path}: {getattr(error, 'strerror', None) or error}")
+        may = nearest == path or not exists or os.access(path, os.W_OK)
+        found = Standing(
+            exists=exists,
+            nearest=nearest,
+            writable=may and os.access(nearest, os.W_OK | os.X_OK),
+            read_only=bool(space.f_flag & os.ST_RDONLY),
+            programs=not space.f_flag & os.ST_NOEXEC,
+            total=space.f_frsize * space.f_blocks,
+            free=space.f_frsize * space.f_bavail,
+            inodes=space.f_favail if space.f_files else -1,
+        )
+        return Known(found, Source("call", "statvfs", path))
 
     def _registry(self, key: str) -> Fact[RegistryKey]:
         from gpuwhy.machine import windows
@@ -101,17 +116,23 @@ class LiveMachine(Machine):
         return windows.registry(key)
 
     def _kernel_log(self) -> Fact[tuple[str, ...]]:
-        how = "sudo dmesg | gpuwhy explain"
-        if WINDOWS:
-            return Unknown("kernel log: Windows has none of this kind")
-        try:
-            found = kernel_messages()
-        except OSError as error:
-            denied = error.errno in (errno.EACCES, errno.EPERM)
-            return Unknown(f"kernel log: {error.strerror}", how, "denied" if denied else "")
-        wanted = re.compile(_KERNEL).search
-        kept = [line for line in found if wanted(line)]
-        return Known(tuple(kept[-400:]), Source("call", "syslog"))
+        """By syslog(2), where this user may read it."""
+        import ctypes
+
+        klogctl = None if WINDOWS else getattr(ctypes.CDLL(None, use_errno=True), "klogctl", None)
+        if klogctl is None:
+            return Unknown("kernel log: this system has none of this kind")
+        size = max(1 << 16, min(klogctl(_SYSLOG_SIZE, None, 0), _KERNEL_BYTES))
+        buffer = ctypes.create_string_buffer(size)
+        count, number = klogctl(_SYSLOG_READ_ALL, buffer, size), ctypes.get_errno()
+        if count < 0:
+            kind: Why = "denied" if number in (errno.EACCES, errno.EPERM) else ""
+            return Unknown(
+                f"kernel log: {os.strerror(number)}", "sudo dmesg | gpuwhy explain", kind
+            )
+        lines = buffer.raw[:count].decode("utf-8", "replace").splitlines()
+        found = [re.sub(r"^<\d+>", "", line) for line in lines if re.search(_KERNEL, line)]
+        return Known(tuple(found[-400:]), Source("call", "syslog"))
 
     def _module_info(self, path: str) -> Fact[str]:
         """The file itself; where it is compressed, by the system's modinfo: the one tool we run."""
@@ -186,42 +207,6 @@ def shortened(text: str, most: int) -> str:
         return text
     head, tail = text[: most // 2], text[-most // 2 :]
     return head[: head.rfind("\n") + 1] + "[…]\n" + tail[tail.find("\n") + 1 :]
-
-
-def standing(path: str) -> Standing:
-    """Whether this user can write at a path; raises OSError."""
-    nearest = path
-    while not os.path.isdir(nearest):
-        nearest = os.path.dirname(nearest.rstrip("/")) or "/"
-    space = os.statvfs(nearest)
-    exists = os.path.exists(path)
-    may = nearest == path or not exists or os.access(path, os.W_OK)
-    return Standing(
-        exists=exists,
-        nearest=nearest,
-        writable=may and os.access(nearest, os.W_OK | os.X_OK),
-        read_only=bool(space.f_flag & os.ST_RDONLY),
-        programs=not space.f_flag & os.ST_NOEXEC,
-        total=space.f_frsize * space.f_blocks,
-        free=space.f_frsize * space.f_bavail,
-        inodes=space.f_favail if space.f_files else -1,
-    )
-
-
-def kernel_messages() -> list[str]:
-    """The kernel's messages, by syslog(2); raises OSError where this user may not read them."""
-    import ctypes
-
-    klogctl = getattr(ctypes.CDLL(None, use_errno=True), "klogctl", None)
-    if klogctl is None:
-        raise OSError(errno.ENOSYS, "not available here")
-    size = max(1 << 16, min(klogctl(_SYSLOG_SIZE, None, 0), _KERNEL_BYTES))
-    buffer = ctypes.create_string_buffer(size)
-    count = klogctl(_SYSLOG_READ_ALL, buffer, size)
-    if count < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    lines = buffer.raw[:count].decode("utf-8", "replace").splitlines()
-    return [re.sub(r"^<\d+>", "", line) for line in lines]
 
 
 def binding() -> str:

@@ -9,6 +9,7 @@ import re
 import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, AnyStr, BinaryIO, TypeVar
 
 if TYPE_CHECKING:
@@ -103,19 +104,11 @@ def source(path: str) -> BinaryIO:
 
 def pieces(file: BinaryIO, seconds: float = SECONDS) -> Iterator[bytes]:
     """A file's bytes in order, without the holes of a sparse one; raises OSError when it stops."""
-    if not _is_regular(file):
-        while piece := file.read(PIECE):
-            yield piece
-        return
-    while piece := within(seconds, lambda: _next(file), "the file"):
+    regular = False
+    with suppress(OSError, io.UnsupportedOperation):
+        regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    while piece := within(seconds, lambda: _next(file), "it") if regular else file.read(PIECE):
         yield piece
-
-
-def _is_regular(file: BinaryIO) -> bool:
-    try:
-        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-    except (OSError, io.UnsupportedOperation):
-        return False
 
 
 def _next(file: BinaryIO) -> bytes:
@@ -197,16 +190,13 @@ class _Worker:
     def __init__(self) -> None:
         from queue import SimpleQueue
 
-        self._asked: queue.SimpleQueue[Callable[[], Any]] = SimpleQueue()
+        self.asked: queue.SimpleQueue[Callable[[], Any]] = SimpleQueue()
         self.answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
         threading.Thread(target=self._go, daemon=True).start()
 
-    def ask(self, work: Callable[[], Any]) -> None:
-        self._asked.put(work)
-
     def _go(self) -> None:
         while True:
-            work = self._asked.get()
+            work = self.asked.get()
             try:
                 self.answers.put((work(), None))
             except BaseException as error:
@@ -222,7 +212,7 @@ def within(seconds: float, work: Callable[[], T], path: str) -> T:
 
     worker = getattr(_workers, "one", None) or _Worker()
     _workers.one = None  # an interruption leaves it behind, and nobody waits for its answer
-    worker.ask(work)
+    worker.asked.put(work)
     try:
         value, error = worker.answers.get(timeout=seconds)
     except Empty:
