@@ -103,13 +103,6 @@ def test_places_replay(tmp_path):
     assert isinstance(said.value, Standing)
 
 
-@pytest.mark.parametrize(("nodes", "told"), [({"/dev/nvidia0": "1:5"}, {"/dev/nvidia0": "1:5"}), ({}, None)])
-def test_device_files_that_it_saw_otherwise(nodes, told):
-    run = around("", {"seen": 7, "folder": "/data", "environ": {"A": "b"}, "nodes": nodes})
-    assert run.nodes.need() == told
-    assert isinstance(around().nodes, Unknown)
-
-
 HERE = Source("file", "x")
 
 

@@ -114,7 +114,6 @@ class Run(Record, frozen=True):
     limits: Fact[tuple[Limit, ...]] = NOT_OBSERVED  # the tightest among its processes
     folder: Fact[str] = NOT_OBSERVED  # its working folder
     variables: Fact[dict[str, str]] = NOT_OBSERVED  # those that it had otherwise than we
-    nodes: Fact[dict[str, str]] = NOT_OBSERVED  # device nodes seen otherwise: number or "missing"
     places: Fact[tuple[Place, ...]] = NOT_OBSERVED
     put_first: Fact[tuple[PutFirst, ...]] = NOT_OBSERVED
 

@@ -49,29 +49,23 @@ def with_surroundings(
     """The facts of a run, with what was around it right after its end; `ours` has our variables,
     not the program's.
     """
-    seen, folder = _variables(ended), folder_of(ended)
+    seen, folder = _of_framework(ended, "environ") or {}, folder_of(ended)
     variables = seen or value_or(machine.environ(), {})
     at = Known(folder, Source("call", "sampler")) if folder else machine.real(".")
+    pids: Fact[tuple[int, ...]] = Unknown("its processes were not looked at")
+    if listed := ended.samples.end.get("pids"):
+        pids = Known(tuple(listed), Source("call", "sampler"))
+        if value_or(machine.link("/proc/self/ns/pid"), "") != FIRST_NAMESPACE:
+            pids = Unknown("processes have other numbers here than in the kernel log")
     return msgspec.structs.replace(
         run,
-        pids=_pids(ended, machine),
+        pids=pids,
         limits=_limits(ended),
         folder=at,
         variables=_otherwise(seen, (ours or machine).environ()),
-        nodes=_nodes(ended),
         put_first=put_first(variables, machine, output),
         places=_places(machine, variables, value_or(at, "") or ".", output),
     )
-
-
-def _pids(ended: Ended, machine: Machine) -> Fact[tuple[int, ...]]:
-    """Its processes, where this system numbers them as the kernel log does."""
-    seen = ended.samples.end.get("pids")
-    if not seen:
-        return Unknown("its processes were not looked at")
-    if value_or(machine.link("/proc/self/ns/pid"), "") != FIRST_NAMESPACE:
-        return Unknown("processes have other numbers here than in the kernel log")
-    return Known(tuple(seen), Source("call", "sampler"))
 
 
 def _limits(ended: Ended) -> Fact[tuple[Limit, ...]]:
@@ -101,10 +95,6 @@ def folder_of(ended: Ended) -> str:
     return _of_framework(ended, "folder") or ""
 
 
-def _variables(ended: Ended) -> dict[str, str]:
-    return _of_framework(ended, "environ") or {}
-
-
 def environ_of(ended: Ended, argv: Sequence[str] = ()) -> dict[str, str] | None:
     """Our variables, those that steer the stack as the program had them or set them; None where
     nobody knows more.
@@ -112,7 +102,7 @@ def environ_of(ended: Ended, argv: Sequence[str] = ()) -> dict[str, str] | None:
     What a script sets counts where no process was seen with its own variables; what Python sets
     itself counts always.
     """
-    seen, mine = _variables(ended), dict(os.environ)
+    seen, mine = _of_framework(ended, "environ") or {}, dict(os.environ)
     by_scripts, by_python = settings(argv) if argv else ({}, {})
     if not seen:
         own = {**by_scripts, **by_python}
@@ -120,17 +110,6 @@ def environ_of(ended: Ended, argv: Sequence[str] = ()) -> dict[str, str] | None:
     steering = permitted(mine)
     rest = {name: value for name, value in mine.items() if name not in steering}
     return {**rest, **seen, **by_python}
-
-
-def _nodes(ended: Ended) -> Fact[dict[str, str]]:
-    """The GPU's nodes that one of its processes saw otherwise than we, by a mount of its own."""
-    source = Source("call", "sampler", "/proc/PID/root/dev")
-    every = (one.get("nodes") for one in ended.samples.seen.values())
-    seen = [one for one in every if isinstance(one, dict)]
-    if not seen:
-        return Unknown("its processes ended before their device files were seen")
-    found: dict[str, str] = next((one for one in seen if one), {})
-    return Known(found, source) if found else absent("call", "sampler", "as here")
 
 
 def _otherwise(seen: Mapping[str, str], ours: Fact[dict[str, str]]) -> Fact[dict[str, str]]:
@@ -148,41 +127,33 @@ def _otherwise(seen: Mapping[str, str], ours: Fact[dict[str, str]]) -> Fact[dict
 def _places(
     machine: Machine, variables: Mapping[str, str], folder: str, output: str
 ) -> Fact[tuple[Place, ...]]:
+    """Those that may be full; a full one is often not named."""
+    temporary = (variables[name] for name in TEMPORARY if variables.get(name))
+    wanted: list[tuple[str, PlaceRole, str]] = [
+        (folder, "working folder", ""),
+        (next(temporary, "/tmp"), "temporary", ""),
+    ]
+    for row in tables().cache:
+        named_by = (variables[name] for name in row.names if variables.get(name))
+        if path := next(named_by, row.usual):
+            wanted.append((path, "cache", row.of))
+    for path in list(named(output))[-MOST_PLACES:]:
+        own = path if path.startswith(("/", "~")) else f"{folder}/{path}"
+        wanted.append((own, "named in the output", ""))
+    if pattern("space").search(output):  # then where file systems are mounted for writing, too
+        lines = value_or(machine.lines(MOUNTS, " rw,", " rw "), ())
+        rows = [line.split() for line in lines if pattern("writable").search(line)]
+        mounts = (row[4].encode().decode("unicode_escape", "replace") for row in rows if row[5:])
+        kept = [path for path in mounts if not path.startswith(("/proc", "/sys", "/dev", "/run"))]
+        wanted += [(path, "file system", "") for path in kept[:MOST_MOUNTS]]
     found: dict[str, Place] = {}
-    for path, role, of in _wanted(machine, variables, folder, output):
+    for path, role, of in wanted:
         whole = f"{machine.home}{path[1:]}" if path[:2] in ("~", "~/") else path
         said = machine.standing(whole)
         if isinstance(said, Known):
             one = Place(whole, role, **msgspec.structs.asdict(said.value), cache_of=of)
             found.setdefault(path, one)
     return Known(tuple(found.values()), Source("call", "statvfs"))
-
-
-def _wanted(
-    machine: Machine, variables: Mapping[str, str], folder: str, output: str
-) -> Iterator[tuple[str, PlaceRole, str]]:
-    """Places that may be full: path, role, whose cache it is."""
-    yield folder, "working folder", ""
-    temporary = (variables[name] for name in TEMPORARY if variables.get(name))
-    yield next(temporary, "/tmp"), "temporary", ""
-    for row in tables().cache:
-        named_by = (variables[name] for name in row.names if variables.get(name))
-        if path := next(named_by, row.usual):
-            yield path, "cache", row.of
-    for path in list(named(output))[-MOST_PLACES:]:
-        own = path if path.startswith(("/", "~")) else f"{folder}/{path}"
-        yield own, "named in the output", ""
-    if pattern("space").search(output):
-        yield from ((path, "file system", "") for path in _mounted(machine))
-
-
-def _mounted(machine: Machine) -> list[str]:
-    """Where file systems are mounted that can be written: a full one is often not named."""
-    lines = value_or(machine.lines(MOUNTS, " rw,", " rw "), ())
-    rows = [line.split() for line in lines if pattern("writable").search(line)]
-    paths = (row[4].encode().decode("unicode_escape", "replace") for row in rows if len(row) > 5)
-    kept = [path for path in paths if not path.startswith(("/proc", "/sys", "/dev", "/run"))]
-    return kept[:MOST_MOUNTS]
 
 
 def named(output: str) -> Iterator[str]:
@@ -204,7 +175,16 @@ def put_first(
     variables: Mapping[str, str], machine: Machine, output: str
 ) -> Fact[tuple[PutFirst, ...]]:
     """What is put first; before all, what an object needs that the output says cannot be loaded."""
-    found = list(_put(variables, machine))
+    everywhere: tuple[Variable, ...] = ("LD_PRELOAD", "LD_AUDIT")
+    found: list[tuple[str, Variable]] = []
+    for variable in everywhere:
+        paths = re.split(r"[: ]+", variables.get(variable, ""))
+        found += [(path, variable) for path in paths if path]
+    folders = variables.get("LD_LIBRARY_PATH", "").split(":")[:MOST_FOLDERS]
+    for folder in filter(None, folders):
+        for entry in value_or(machine.list(folder), ())[:MOST_FILES]:
+            if _LIBRARY.match(entry.name):
+                found.append((f"{folder.rstrip('/')}/{entry.name}", "LD_LIBRARY_PATH"))
     if not found:
         return absent("env", "LD_PRELOAD, LD_LIBRARY_PATH")
     needs: dict[str, str] = {}  # by the name of a library: the object that cannot be loaded
@@ -216,18 +196,6 @@ def put_first(
     kept = [one for one in rows if one.needed_by or one.variable != "LD_LIBRARY_PATH"]
     kept.sort(key=lambda one: not one.needed_by)
     return Known(tuple(kept), Source("env", "LD_PRELOAD, LD_AUDIT, LD_LIBRARY_PATH"))
-
-
-def _put(variables: Mapping[str, str], machine: Machine) -> Iterator[tuple[str, Variable]]:
-    everywhere: tuple[Variable, ...] = ("LD_PRELOAD", "LD_AUDIT")
-    for variable in everywhere:
-        paths = re.split(r"[: ]+", variables.get(variable, ""))
-        yield from ((path, variable) for path in paths if path)
-    folders = filter(None, variables.get("LD_LIBRARY_PATH", "").split(":")[:MOST_FOLDERS])
-    for folder in folders:
-        for entry in value_or(machine.list(folder), ())[:MOST_FILES]:
-            if _LIBRARY.match(entry.name):
-                yield f"{folder.rstrip('/')}/{entry.name}", "LD_LIBRARY_PATH"
 
 
 GIB = 1 << 30
@@ -248,36 +216,26 @@ def circumstances(run: Run, answer: Answer) -> str:
 
 
 def _lines(run: Run, answer: Answer) -> Iterator[str]:
-    seconds = value_or(run.seconds, 0.0)
+    seconds, gpus = value_or(run.seconds, 0.0), value_or(run.gpus, ())
     took = f"{seconds:.1f} s" if seconds < 600 else f"{seconds / 60:.0f} min"
     yield f"── {how_it_ended(run)} after {took} "
     if isinstance(run.first_rank, Known):
         yield f"   rank {run.first_rank.value} failed first"
     sent = [name for name in value_or(run.sent, ()) if name != "SIGCONT"]
     if sent:
-        yield f"   {', '.join(dict.fromkeys(sent))} was sent to it; {_before(run)}"
+        silent = value_or(run.silent, None)
+        text = "printed nothing" if silent is None else f"had printed nothing for {silent:.0f} s"
+        busy = [f"GPU {use.index} was at most {use.busy} % busy" for use in gpus if use.own]
+        names = ", ".join(dict.fromkeys(sent))
+        yield "; ".join([f"   {names} was sent to it; it {text}", *busy])
         if value_or(run.silent, seconds) >= HANG and shutil.which("py-spy"):
             program = value_or(run.program, "python")
             yield f"   to see where it hangs: py-spy dump --pid $(pgrep -n {program})"
     if answer.causes and answer.causes[0].id.startswith("memory."):
-        yield from (f"   {line}" for line in _memory(run))
-
-
-def _before(run: Run) -> str:
-    """What it did before somebody ended it."""
-    text = "it printed nothing"
-    if isinstance(run.silent, Known):
-        text = f"it had printed nothing for {run.silent.value:.0f} s"
-    used = [use for use in value_or(run.gpus, ()) if use.own]
-    return "; ".join([text, *(f"GPU {use.index} was at most {use.busy} % busy" for use in used)])
-
-
-def _memory(run: Run) -> Iterator[str]:
-    """The GPUs that the program used, or that others filled."""
-    used = [use for use in value_or(run.gpus, ()) if use.own or use.others * 10 > use.total]
-    for use in sorted(used, key=lambda use: (-use.own, -use.others))[:MOST]:
-        held = f"{'about ' if use.guessed else ''}{gib(use.own)} of {gib(use.total)}"
-        yield f"GPU {use.index}: it held at most {held}; others {gib(use.others_then)} then"
+        used = [use for use in gpus if use.own or use.others * 10 > use.total]
+        for use in sorted(used, key=lambda use: (-use.own, -use.others))[:MOST]:
+            held = f"{'about ' if use.guessed else ''}{gib(use.own)} of {gib(use.total)}"
+            yield f"   GPU {use.index}: it held at most {held}; others {gib(use.others_then)} then"
 
 
 def own_rank(environ: Mapping[str, str]) -> str:

@@ -28,7 +28,6 @@ LIBRARIES = re.compile(
 """The libraries that tell which framework is in a process."""
 PREFIX = re.compile(r"(/.*?)/lib(?:64)?/python\d[^/]*/(?:site|dist)-packages/")
 DEVICE = re.compile(r"/dev/(?:nvidia\d+|nvidia-uvm|dxg)$")
-NODE = re.compile(r"nvidia(?:\d+|ctl|-uvm)$")
 WRITTEN = re.compile(r"/(?!dev/|proc/|memfd:).*(?<! \(deleted\))$")
 LOG = re.compile(r"\.(?:log|out|err|txt|stderr|stdout)$")
 LIMITS = {
@@ -109,38 +108,13 @@ def surroundings(pid):
     environ = {name: value for name, _, value in pairs if name}
     rows = [row for row in sorted(descriptors(pid))[:200] if WRITTEN.match(row[1])]
     logs = [list(row) for row in rows if row[0] in (1, 2) or LOG.search(row[1])][:8]
-    seen = {"folder": folder, "environ": environ, "writes": logs, "nodes": otherwise(pid)}
+    seen = {"folder": folder, "environ": environ, "writes": logs}
     first = read("/proc/%d/cmdline" % pid, 4096).split("\0")[0]
     if os.path.basename(first).startswith("python"):
         places = [folder] if "/" in first else filter(None, environ.get("PATH", "").split(":"))
         paths = (os.path.join(place, first) for place in places)
         seen["python"] = next((one for one in paths if "/" in first or os.access(one, os.X_OK)), "")
     return seen
-
-
-def otherwise(pid):
-    """GPU nodes that a process in a mount namespace of its own sees otherwise than we: path, and
-    what is there.
-    """
-    found = {}
-    try:
-        if os.readlink("/proc/%d/ns/mnt" % pid) != os.readlink("/proc/self/ns/mnt"):
-            for name in sorted(name for name in os.listdir("/dev") if NODE.match(name))[:32]:
-                theirs = device("/proc/%d/root/dev/%s" % (pid, name))
-                if theirs != device("/dev/" + name):
-                    found["/dev/" + name] = theirs
-    except OSError:
-        return {}
-    return found
-
-
-def device(path):
-    """The device behind a node, "missing" where there is nothing."""
-    try:
-        found = os.stat(path).st_rdev
-    except FileNotFoundError:
-        return "missing"
-    return "%d:%d" % (os.major(found), os.minor(found))
 
 
 # ---------------------------------------------------------------- host
