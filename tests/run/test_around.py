@@ -12,6 +12,7 @@ from gpuwhy.machine.machine import Standing
 from gpuwhy.machine.recording import RecordedMachine, RecordingMachine, read_recording
 from gpuwhy.run.around import named, put_first, with_surroundings
 from gpuwhy.run.child import Ended
+from gpuwhy.run.ring import Ring
 from gpuwhy.run.sampler import Samples
 
 
@@ -19,7 +20,7 @@ def ended(**seen):
     samples = Samples()
     for said in seen.pop("said", ()):
         samples.take(said)
-    return Ended(1, 0, 1.0, 100.0, 0.0, (), samples, 0, (), ())
+    return Ended(1, 0, 1.0, 100.0, 0.0, Ring(), samples, 0, (), ())
 
 
 def around(output="", *said, environ=None):

@@ -393,7 +393,7 @@ def test_how_long_it_hung_is_counted_until_its_last_words(tmp_path, monkeypatch)
     ring = Ring()
     ring.add(b"step 1\n", 102.0)
     ring.add(b"KeyboardInterrupt\n", 159.9)
-    ended = child.Ended(0, signal.SIGINT, 60.0, 0.0, 100.0, (ring, Ring()), Samples(), 0, sent=(signal.SIGINT,))
+    ended = child.Ended(0, signal.SIGINT, 60.0, 0.0, 100.0, ring, Samples(), 0, sent=(signal.SIGINT,))
     run = observed(["python", "train.py"], ended, "")
     assert run.silent.need() == 58.0
     (tmp_path / "py-spy").touch(mode=0o755)

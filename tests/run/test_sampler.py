@@ -97,7 +97,7 @@ def at_start(used):
 
 
 def ended(samples: Samples, **more) -> Ended:
-    plain = {"code": 1, "signal": 0, "seconds": 1.1, "started": 0.0, "began": 0.0, "rings": (Ring(),), "peak": 0}
+    plain = {"code": 1, "signal": 0, "seconds": 1.1, "started": 0.0, "began": 0.0, "ring": Ring(), "peak": 0}
     return Ended(samples=samples, sent=(), trouble=(), **{**plain, **more})
 
 

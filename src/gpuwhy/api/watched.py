@@ -22,7 +22,7 @@ from gpuwhy.run import judge
 from gpuwhy.run.around import environ_of, folder_of, with_surroundings
 from gpuwhy.run.child import Ended
 from gpuwhy.run.observed import observed, python_of
-from gpuwhy.run.ring import as_printed, merged
+from gpuwhy.run.ring import as_printed
 from gpuwhy.run.target import python_of_command, script_folder
 from gpuwhy.run.written import elsewhere, first_rank, of_first_rank
 
@@ -60,7 +60,7 @@ def after_run(
     note: Callable[[str], None] = lambda _: None,
 ) -> Watched:
     """Look at the machine as it is now, and explain how the program ended."""
-    output = merged(ended.rings).decode("utf-8", "replace")
+    output = ended.ring.text().decode("utf-8", "replace")
     ending = read(output).ending
     run = observed(argv, ended, first_rank(output))
     if run.failed and ending.kind in ("none", "exit"):  # it wrote its end to a file

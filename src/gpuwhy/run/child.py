@@ -35,8 +35,8 @@ class Ended(NamedTuple):
     signal: int  # 0 when it exited
     seconds: float
     started: float  # seconds since boot
-    began: float  # on the monotonic clock of the rings and samples
-    rings: tuple[Ring, ...]
+    began: float  # on the monotonic clock of the ring and the samples
+    ring: Ring
     samples: Samples
     peak: int  # resident bytes of its largest process
     sent: tuple[int, ...] = ()  # signals that somebody sent while it ran
@@ -74,7 +74,8 @@ def watch(argv: Sequence[str]) -> Ended:
 
 def _watch(argv: Sequence[str], mask: set[signal.Signals | int]) -> Ended:
     closed = holes()
-    outputs = streams(closed)
+    ring = Ring()
+    outputs = streams(closed, ring)
     started, began = time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic()
     pid = _spawn(argv, outputs, closed, mask)
     processor = lifted()
@@ -101,7 +102,7 @@ def _watch(argv: Sequence[str], mask: set[signal.Signals | int]) -> Ended:
         seconds=seconds,
         started=started,
         began=began,
-        rings=tuple(s.ring for s in outputs),
+        ring=ring,
         samples=samples,
         peak=peak,
         sent=tuple(waiting.sent),

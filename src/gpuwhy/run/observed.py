@@ -70,7 +70,7 @@ def _signal(ended: Ended) -> Fact[str]:
 def _silent(ended: Ended) -> Fact[float]:
     """How long it had printed nothing; of one that somebody ended, until its last words on that."""
     end = ended.began + ended.seconds
-    times = [at for ring in ended.rings for at, _ in (*ring.marks, (ring.last, 0)) if at]
+    times = [at for at in (*ended.ring.times, ended.ring.last) if at]
     if not times:
         return absent("call", "output", "it printed nothing")
     if ended.sent:

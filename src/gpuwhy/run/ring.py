@@ -1,93 +1,73 @@
-"""Ring: the first and the last bytes of a stream and when they came; two buffers at most."""
+"""Ring: the first and the last bytes of what a program prints on all its streams."""
 
 from __future__ import annotations
 
 import re
+import threading
 from bisect import bisect
-from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from gpuwhy.log.log import Log
 
 HEAD, TAIL = 1 << 20, 4 << 20
-MARKS = 1000
-GAP = 0.2
+TIMES, GAP = 1000, 0.2
+"""How many moments of output are kept, and the seconds between two at first."""
+LONGEST = 4096
+"""Bytes of a line that is not complete, which others wait for no longer."""
 
 
 class Ring:
-    """Keeps the head and the tail of what passes, and marks of time: (seconds, offset)."""
+    """Keeps the head and the tail of what passes, line by line in the order in which it came."""
 
     def __init__(self, head: int = HEAD, tail: int = TAIL) -> None:
-        self._most_head, self._most_tail = head, tail
+        self._most_head, self._most_tail, self._gap = head, tail, GAP
         self._head, self._tail = bytearray(), bytearray()
+        self._begun: dict[int, bytes] = {}  # by stream
+        self._kept = self._lines = 0
+        self._lock = threading.Lock()
         self.total = 0
-        self.lines = 0
         self.last = 0.0
-        self.marks: list[tuple[float, int]] = []
-        self._gap = GAP
+        self.times: list[float] = []
 
-    def add(self, chunk: bytes | memoryview, now: float) -> None:
+    def add(self, chunk: bytes | memoryview, now: float, stream: int = 1) -> None:
         """Take a piece that came `now`; bounded memory, lines only counted."""
-        if not self.marks or now - self.marks[-1][0] >= self._gap:
-            if len(self.marks) >= MARKS:
-                del self.marks[1::2]
-                self._gap *= 2
-            self.marks.append((now, self.total))
-        self.last = now
-        room = max(0, self._most_head - len(self._head))
-        self._head += chunk[:room]
-        self._tail += chunk[room:]
-        if len(self._tail) > 2 * self._most_tail:
-            del self._tail[: -self._most_tail]
-        self.total += len(chunk)
-        self.lines += bytes(chunk).count(b"\n")
+        with self._lock:
+            if not self.times or now - self.times[-1] >= self._gap:
+                if len(self.times) >= TIMES:
+                    del self.times[1::2]
+                    self._gap *= 2
+                self.times.append(now)
+            self.last = now
+            self.total += len(chunk)
+            data = self._begun.pop(stream, b"") + bytes(chunk)
+            end = data.rfind(b"\n") + 1
+            if len(data) - end > LONGEST:
+                end = len(data)
+            if data[end:]:
+                self._begun[stream] = data[end:]
+            self._kept += end
+            self._lines += data.count(b"\n", 0, end)
+            room = max(0, self._most_head - len(self._head))
+            self._head += data[: min(room, end)]
+            self._tail += data[min(room, end) : end]
+            if len(self._tail) > 2 * self._most_tail:
+                del self._tail[: -self._most_tail]
 
-    @property
-    def left_out(self) -> int:
-        """Bytes between head and tail that are not kept."""
-        return max(0, self.total - self._most_head - self._most_tail)
-
-    def parts(self) -> list[tuple[int, bytes]]:
-        """The kept bytes with the offset at which each part starts: the head, then the tail."""
-        tail = bytes(self._tail[-self._most_tail :])
-        return [(0, bytes(self._head)), (self.total - len(tail), tail)][: 2 if tail else 1]
-
-    def _runs(self) -> list[tuple[int, bytes]]:
-        """The parts, as one where nothing is missing between them: a line may cross the border."""
-        parts = self.parts()
-        return parts if self.left_out else [(0, b"".join(data for _, data in parts))]
-
-    def pieces(self) -> Iterator[tuple[float, bytes]]:
-        """What is kept, cut at line ends, with the time at which each piece was complete."""
-        for start, data in self._runs():
-            if start > len(self._head):  # something is missing before: begin with a whole line
-                whole = data.find(b"\n") + 1
-                start, data = start + whole, data[whole:]
-                lines = self._lines_before(data)
-                yield (
-                    self._when(start),
-                    f"[… {self.left_out:,} bytes, {lines:,} lines left out …]\n".encode(),
-                )
-            yield from self._cut(start, data)
-
-    def _lines_before(self, tail: bytes) -> int:
-        """The lines of which nothing is kept, where the tail begins with a whole line."""
-        begun = not self._head.endswith(b"\n")
-        return max(0, self.lines - self._head.count(b"\n") - tail.count(b"\n") - begun)
-
-    def _cut(self, start: int, data: bytes) -> Iterator[tuple[float, bytes]]:
-        done = 0
-        for _, offset in self.marks:
-            end = data.rfind(b"\n", done, max(done, offset - start)) + 1
-            if end > done:
-                yield self._when(start + end - 1), data[done:end]
-                done = end
-        if data[done:]:
-            yield self._when(start + len(data) - 1), data[done:]
-
-    def _when(self, offset: int) -> float:
-        return next((time for time, at in reversed(self.marks) if at <= offset), 0.0)
+    def text(self) -> bytes:
+        """What is kept; a line stands for what is not, and the tail begins with a whole line."""
+        with self._lock:
+            head, tail = bytes(self._head), bytes(self._tail[-self._most_tail :])
+            if len(head) + len(tail) < self._kept:
+                tail = tail[tail.find(b"\n") + 1 :]
+                count = self._kept - len(head) - len(tail)
+                head += b"" if head.endswith(b"\n") else b"\n"
+                lines = max(0, self._lines - head.count(b"\n") - tail.count(b"\n"))
+                head += f"[… {count:,} bytes, {lines:,} lines left out …]\n".encode()
+            whole = head + tail
+            for rest in self._begun.values():
+                whole += rest if whole.endswith(b"\n") or not whole else b"\n" + rest
+            return whole
 
 
 _LEFT_OUT = re.compile(r"^\[… [\d,]+ bytes, ([\d,]+) lines left out …\]$", re.MULTILINE)
@@ -111,11 +91,3 @@ def as_printed(log: Log, text: str) -> Log:
     messages = (replace(one, line=real(one.line), last=real(one.last)) for one in log.messages)
     ending = replace(log.ending, line=real(log.ending.line))
     return replace(log, messages=tuple(messages), lines=real(log.lines), ending=ending)
-
-
-def merged(rings: Iterable[Ring]) -> bytes:
-    """Several streams as one text, in the order in which it came as far as the marks tell."""
-    pieces = [(time, n, data) for n, ring in enumerate(rings) for time, data in ring.pieces()]
-    pieces.sort(key=lambda piece: piece[:2])
-    whole = [data if data.endswith(b"\n") else data + b"\n" for _, _, data in pieces[:-1]]
-    return b"".join([*whole, *(data for _, _, data in pieces[-1:])])

@@ -51,25 +51,24 @@ def may_exceed() -> bool:
 
 @contextlib.contextmanager
 def fresh_folder(avoid: str = "") -> Iterator[str]:
-    """An empty folder where there is room, away from a place that may be the trouble; gone
-    afterwards.
-    """
-    folder = tempfile.mkdtemp(prefix=".gpuwhy-prove-", dir=_room(avoid))
+    """An empty folder, gone afterwards, where there is room, away from what may be the trouble."""
+    places = ["/tmp", "/var/tmp", "/dev/shm", os.path.expanduser("~/.cache"), os.getcwd()]
+    places.sort(key=lambda one: os.path.realpath(one) == os.path.realpath(avoid or "/nowhere"))
+    rooms = {}
+    for place in places:
+        with contextlib.suppress(OSError):
+            if os.access(place, os.W_OK):
+                rooms[place] = shutil.disk_usage(place).free
+    enough = [place for room in (ROOM, 1 << 20) for place in rooms if rooms[place] >= room]
+    if not enough:
+        raise OSError(
+            "no folder has room for temporary files: /tmp, /var/tmp and ~/.cache are full"
+        )
+    folder = tempfile.mkdtemp(prefix=".gpuwhy-prove-", dir=enough[0])
     try:
         yield folder
     finally:
         shutil.rmtree(folder, onerror=_unlock)
-
-
-def _room(avoid: str) -> str:
-    places = ["/tmp", "/var/tmp", "/dev/shm", os.path.expanduser("~/.cache"), os.getcwd()]
-    places.sort(key=lambda one: os.path.realpath(one) == os.path.realpath(avoid or "/nowhere"))
-    for room in (ROOM, 1 << 20):
-        for place in places:
-            with contextlib.suppress(OSError):
-                if os.access(place, os.W_OK) and shutil.disk_usage(place).free >= room:
-                    return place
-    raise OSError("no folder has room for temporary files: /tmp, /var/tmp and ~/.cache are full")
 
 
 def _unlock(function: object, path: str, error: object) -> None:

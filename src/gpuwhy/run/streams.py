@@ -24,11 +24,11 @@ GRACE_MS = 100
 class Stream(threading.Thread):
     """One output of the child: read, kept in a ring, written to where it would have gone."""
 
-    def __init__(self, numbers: tuple[int, ...], is_terminal: bool) -> None:
+    def __init__(self, numbers: tuple[int, ...], is_terminal: bool, ring: Ring) -> None:
         super().__init__(daemon=True)
         self.numbers = numbers
         self.is_terminal = is_terminal
-        self.ring = Ring()
+        self.ring, self._last = ring, 0.0
         self.trouble = ""
         self.open = True
         self._target = numbers[0]
@@ -91,8 +91,9 @@ class Stream(threading.Thread):
             self.open = False
             return
         chunk, now = self._buffer[:count], time.monotonic()
-        often = count < self._little and now - self.ring.last < OFTEN
-        self.ring.add(chunk, now)
+        often = count < self._little and now - self._last < OFTEN
+        self._last = now
+        self.ring.add(chunk, now, self._target)
         try:
             _write(self._target, chunk)
         except OSError as error:
@@ -168,7 +169,7 @@ def holes() -> list[int]:
     return closed
 
 
-def streams(closed: list[int]) -> list[Stream]:
+def streams(closed: list[int], ring: Ring) -> list[Stream]:
     """One stream for output and error where both lead to the same place, which keeps their order.
 
     One that is closed, or a terminal that cannot be imitated, is left as it is.
@@ -179,5 +180,5 @@ def streams(closed: list[int]) -> list[Stream]:
     found: list[Stream] = []
     for numbers in groups:
         with contextlib.suppress(OSError, termios.error):
-            found.append(Stream(numbers, os.isatty(numbers[0])))
+            found.append(Stream(numbers, os.isatty(numbers[0]), ring))
     return found

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from gpuwhy.machine.process import CHILDREN
 from gpuwhy.run.child import Ended
-from gpuwhy.run.ring import Ring, merged
+from gpuwhy.run.ring import Ring
 from gpuwhy.run.sampler import Sampler, Samples
 
 PIECE = 1 << 16
@@ -58,14 +58,14 @@ class Ran(NamedTuple):
     @property
     def output(self) -> str:
         """Everything that it printed, as far as it was kept."""
-        return merged(self.ended.rings).decode("utf-8", "replace")
+        return self.ended.ring.text().decode("utf-8", "replace")
 
     @classmethod
     def of(cls, code: int, signal: int, seconds: float, output: str, **more: Any) -> Ran:
         """One that is reported: it was recorded, or could not be started."""
         ring = Ring()
         ring.add(output.encode(), 0.0)
-        return cls(Ended(code, signal, seconds, 0.0, 0.0, (ring,), Samples(), 0), **more)
+        return cls(Ended(code, signal, seconds, 0.0, 0.0, ring, Samples(), 0), **more)
 
 
 def run_once(orders: Orders) -> Ran:
@@ -131,11 +131,11 @@ class _Trial:
         until = time.monotonic() + GRACE
         while (self._output >= 0 or self._says >= 0) and time.monotonic() < until:
             self._read(0.05)
-        said, rings = self._said, (self._ring,)
+        said = self._said
         samples = self._sampler.end() if self._sampler else Samples()
         code, number, peak = (said.get(name, 0) for name in ("code", "signal", "peak"))
         times = (round(seconds, 3), self._started, self._began)
-        ended = Ended(code, number, *times, rings, samples, peak)
+        ended = Ended(code, number, *times, self._ring, samples, peak)
         why = "ok" if self._found else stopped
         return Ran(ended, why, busy, tuple(said.get("left", ())), said.get("cannot", ""))
 
