@@ -12,9 +12,10 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
-from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.formats.hive import Hive, HiveKey, Value
 from gpuwhy.machine.files import resolved
 from gpuwhy.machine.folder import CANNOT, FolderMachine, FolderSystem
@@ -48,28 +49,22 @@ def registry(key: str) -> Fact[RegistryKey]:
     hive = {"HKLM": winreg.HKEY_LOCAL_MACHINE, "HKCU": winreg.HKEY_CURRENT_USER}.get(root)
     if hive is None:
         return Unknown(f"{key}: no such part of the registry")
-    source = Source("call", "registry", key)
-    access = winreg.KEY_READ | winreg.KEY_WOW64_64KEY
+    source, below = Source("call", "registry", key), below.replace("/", "\\")
+    values, access = {}, winreg.KEY_READ | winreg.KEY_WOW64_64KEY
     try:
-        with winreg.OpenKey(hive, below.replace("/", "\\"), 0, access) as opened:
-            return Known(_key(winreg, opened), source)
+        with winreg.OpenKey(hive, below, 0, access) as opened:
+            count, size, _ = winreg.QueryInfoKey(opened)
+            for number in range(min(size, MOST_KEYS)):
+                name, value, _ = winreg.EnumValue(opened, number)
+                if isinstance(value, (str, int, list)):
+                    lines = value if isinstance(value, list) else [value]
+                    values[name] = "\n".join(map(str, lines))[:MOST_TEXT]
+            keys = [winreg.EnumKey(opened, number) for number in range(min(count, MOST_KEYS))]
     except FileNotFoundError:
         return Absent(source)
     except OSError as error:
         return Unknown(f"{key}: {error.strerror}")
-
-
-def _key(winreg: Any, opened: Any) -> RegistryKey:
-    count, size, _ = winreg.QueryInfoKey(opened)
-    values = {}
-    for number in range(min(size, MOST_KEYS)):
-        name, value, _ = winreg.EnumValue(opened, number)
-        if isinstance(value, (str, int)):
-            values[name] = str(value)[:MOST_TEXT]
-        elif isinstance(value, list):
-            values[name] = "\n".join(map(str, value))[:MOST_TEXT]
-    keys = [winreg.EnumKey(opened, number) for number in range(min(count, MOST_KEYS))]
-    return RegistryKey(values, tuple(keys))
+    return Known(RegistryKey(values, tuple(keys)), source)
 
 
 # ------------------------------------------------------------ a disk
@@ -96,22 +91,21 @@ _ALWAYS = {
 
 def drives_of(root: str) -> dict[str, str]:
     """Drive letter → its folder; empty when no Windows lies there."""
-    if _is_windows(root):
-        return {"C": root}
     found = ((re.match(_DRIVE, name), name) for name in _names(root))
     drives = {match[1].upper(): f"{root}/{name}" for match, name in found if match}
-    return drives if any(map(_is_windows, drives.values())) else {}
-
-
-def _is_windows(folder: str) -> bool:
-    windows = next((name for name in _names(folder) if name.casefold() == "windows"), "Windows")
-    return any(name.casefold() == "system32" for name in _names(f"{folder}/{windows}"))
+    for each in ({"C": root}, drives):
+        for folder in each.values():
+            windows = [name for name in _names(folder) if name.casefold() == "windows"]
+            inside = _names(f"{folder}/{windows[0]}") if windows else ()
+            if any(name.casefold() == "system32" for name in inside):
+                return each
+    return {}
 
 
 def _names(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as found:
-            return [item.name for item, _ in zip(found, range(_MOST_NAMES), strict=False)]
+            return [item.name for item in islice(found, _MOST_NAMES)]
     except OSError:
         return []
 
@@ -155,17 +149,13 @@ class WindowsSystem(FolderSystem):
         if place is None:
             raise FileNotFoundError(errno.ENOENT, "no such drive", path)
         for name in names:
-            place = self._spelled(place, name)
+            if not os.path.lexists(f"{place}/{name}"):
+                if place not in self._listed:
+                    found = sorted(_names(place), reverse=True)
+                    self._listed[place] = {one.casefold(): one for one in found}
+                name = self._listed[place].get(name.casefold(), name)
+            place = f"{place}/{name}"
         return place
-
-    def _spelled(self, folder: str, name: str) -> str:
-        path = f"{folder}/{name}"
-        if os.path.lexists(path):
-            return path
-        if folder not in self._listed:
-            found = sorted(_names(folder), reverse=True)
-            self._listed[folder] = {one.casefold(): one for one in found}
-        return f"{folder}/{self._listed[folder].get(name.casefold(), name)}"
 
     def _unmounted(self, target: str) -> str:
         """A junction as a mounted disk shows it: its target goes through the mount point."""
@@ -197,14 +187,11 @@ class WindowsDiskMachine(FolderMachine):
 
     def ask(self, question: str, *args: Any) -> Fact[Any]:
         """Files as every folder answers them."""
-        if question == "registry":
-            return self._registry(args[0])
         if question == "environ" and self._variables is None:
             return self._environ()
-        return super().ask(question, *args)
-
-    def _registry(self, key: str) -> Fact[RegistryKey]:
-        found = self._key(key)
+        if question != "registry":
+            return super().ask(question, *args)
+        found = self._key(args[0])
         if not isinstance(found, Known):
             return found
         values = list(found.value.values.items())[:MOST_KEYS]
@@ -216,9 +203,10 @@ class WindowsDiskMachine(FolderMachine):
         system, own = self._key(f"HKLM/{_SYSTEM_VARIABLES}"), self._key("HKCU/Environment")
         if not isinstance(system, Known):
             return Unknown("the registry of this disk does not tell the variables", CANNOT)
-        theirs = _upper(own.value.values if isinstance(own, Known) else {})
+        values = own.value.values if isinstance(own, Known) else {}
+        theirs = {name.upper(): one for name, one in values.items()}
         mine = theirs.pop("PATH", None)
-        raw = _upper(system.value.values) | theirs
+        raw = {name.upper(): one for name, one in system.value.values.items()} | theirs
         out = {name: path.replace("/", "\\") for name, path in _ALWAYS.items()}
         if len(users := self._users()) == 1:  # what Windows sets for that one, in no hive
             home = users[0].rpartition("/")[0].replace("/", "\\")
@@ -246,8 +234,12 @@ class WindowsDiskMachine(FolderMachine):
             return Unknown(f"{key}: not in a hive of this disk")
         if not isinstance(self._in_hive(path, ""), Known):
             return Unknown(f"{path} cannot be read", CANNOT)
-        current = re.sub(r"(?i)^CurrentControlSet(?=/|$)", self._control_set(), rest)
-        return self._in_hive(path, current)
+        if not self._set:  # the set of the last start: Select names its number
+            chosen = self._in_hive(_HIVES["SYSTEM"], "Select")
+            value = chosen.value.values.get("Current") if isinstance(chosen, Known) else None
+            number = int(value.text) if value and value.text.isdecimal() else 1
+            self._set = f"ControlSet{number:03}"
+        return self._in_hive(path, re.sub(r"(?i)^CurrentControlSet(?=/|$)", self._set, rest))
 
     def _in_hive(self, path: str, key: str) -> Fact[HiveKey]:
         """A key of the hive in a file; Absent where the hive is not there or has no such key."""
@@ -261,25 +253,10 @@ class WindowsDiskMachine(FolderMachine):
 
         return self._files.answer(path, look)
 
-    def _control_set(self) -> str:
-        """The set of the last start: Select names its number."""
-        if not self._set:
-            chosen = self._in_hive(_HIVES["SYSTEM"], "Select")
-            value = chosen.value.values.get("Current") if isinstance(chosen, Known) else None
-            number = int(value.text) if value and value.text.isdecimal() else 1
-            self._set = f"ControlSet{number:03}"
-        return self._set
-
     def _users(self) -> list[str]:
-        listed = self._files.ask("list", (_USERS,))
-        found = listed.value if isinstance(listed, Known) else ()
-        names = [one.name for one in found if re.match(_PEOPLE, one.name)]
-        hives = [f"{_USERS}/{name}/NTUSER.DAT" for name in names]
+        listed = value_or(self._files.ask("list", (_USERS,)), ())
+        hives = [f"{_USERS}/{one.name}/NTUSER.DAT" for one in listed if re.match(_PEOPLE, one.name)]
         return [path for path in hives if isinstance(self._in_hive(path, ""), Known)]
-
-
-def _upper(values: dict[str, Value]) -> dict[str, Value]:
-    return {name.upper(): one for name, one in values.items()}
 
 
 def _expanded(value: Value, variables: dict[str, str]) -> str:
