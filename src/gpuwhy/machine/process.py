@@ -109,7 +109,7 @@ class Child:
         self._until = time.monotonic() + limits.seconds
         self._over, self._gone = threading.Event(), threading.Event()
         self._lock, self._open = threading.Lock(), 2
-        self._process = subprocess.Popen(
+        self._process = process = subprocess.Popen(
             list(argv),
             stdin=subprocess.PIPE if given or orders else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -119,15 +119,14 @@ class Child:
             start_new_session=True,
         )
         if not orders:
-            _RUNNING.add(self._process.pid)
-        work: list[tuple[Callable[..., None], tuple[Any, ...]]] = [
-            (self._follow, (self._process.stdout, takers[0])),
-            (self._follow, (self._process.stderr, takers[1])),
-        ]
-        if self._process.stdin:
-            work.append((self._feed, (self._process.stdin, given)))
-        for target, args in work:
-            threading.Thread(target=target, args=args, daemon=True).start()
+            _RUNNING.add(process.pid)
+        self._begin(self._follow, process.stdout, takers[0])
+        self._begin(self._follow, process.stderr, takers[1])
+        if process.stdin:
+            self._begin(self._feed, process.stdin, given)
+
+    def _begin(self, work: Callable[..., None], *args: Any) -> None:
+        threading.Thread(target=work, args=args, daemon=True).start()
 
     @property
     def left(self) -> float:
@@ -164,39 +163,34 @@ class Child:
 
     def wait(self) -> int | None:
         """How it ended: its code, None where we ended it; nothing of it is left running."""
-        memory = self._limits.memory
+        memory, process = self._limits.memory, self._process
         try:
-            while not self._ended(min(0.1, self.left) if memory else self.left):
+            while not self.why and process.returncode is None:
+                seconds = min(0.1, self.left) if memory else self.left
+                if self._over.wait(seconds) and not self.why:  # its output came to an end
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        process.wait(seconds)
+                if self.why or process.returncode is not None:
+                    break
                 if not self.left:
                     self.end("ran out of time", late=True)
-                elif memory and _resident(self._process.pid) > memory:
+                elif memory and _resident(process.pid) > memory:
                     self.end(f"took more than {memory >> 30} GiB of memory")
         finally:
             self._let_go()
-        return None if self.why else self._process.returncode
-
-    def _ended(self, seconds: float) -> bool:
-        """Whether somebody ended it, or its output and it came to an end, within some time."""
-        if self._over.wait(seconds) and not self.why:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(seconds)
-            return self._process.returncode is not None
-        return bool(self.why)
+        return None if self.why else process.returncode
 
     def _let_go(self) -> None:
         """One that is stuck in the kernel is left; what has ended is not killed by its number."""
         process = self._process
+        if process.stdin and self._orders:
+            with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
+                process.stdin.close()
+                process.wait(_GRACE)
         if process.returncode is None:
-            if self._orders and process.stdin:
-                with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
-                    process.stdin.close()
-                    process.wait(_GRACE)
-            if process.returncode is None:
-                kill_group(process.pid)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(0.5)
-        elif process.stdin and self._orders:
-            process.stdin.close()
+            kill_group(process.pid)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.5)
         _RUNNING.discard(process.pid)
         self._gone.set()
         if process.returncode is None:
