@@ -42,24 +42,15 @@ PICTURES, FILTERS, RESULT = (2, 8, 16, 16), (8, 8, 3, 3), (2, 8, 14, 14)  # chan
 CUDA = "CUDAExecutionProvider"
 
 
-class Told:
-    """What was said of the libraries in this process."""
-
-    files = []  # type: list[str]
-    spoilt = False  # we have loaded libraries ourselves: what is mapped says nothing
-
-
 def tell_mapped():
-    """The files of CUDA, the driver and the frameworks in this process, in order of address, where
-    they have changed; a deleted one says so.
+    """The files of CUDA, the driver and the frameworks in this process, in order of address; a
+    deleted one says so.
     """
     files = []
     for _, _, path in talk.mapped():
         if path not in files and MAPPED.match(path.replace(" (deleted)", "")):
             files.append(path)
-    if files != Told.files and not Told.spoilt:
-        Told.files = files
-        say({"mapped": files})
+    say({"mapped": files})
 
 
 def call(name, function, *args):
@@ -320,8 +311,6 @@ def onnxruntime(own, gentle):
         compare("look for the CUDA provider", built, "this ONNX Runtime is built without CUDA")
         session = call("InferenceSession(%s)" % CUDA, opened, b"MatMul")
         if CUDA not in session.get_providers():
-            tell_mapped()
-            Told.spoilt = True
             why = provider_error(own)
             compare("get_providers()", False, "fell back to the CPU" + (": " + why if why else ""))
 
@@ -382,8 +371,7 @@ def load(name):
     """Import, with all that it prints; an empty folder of that name is no framework."""
     for variable, value in SETTINGS.items():
         os.environ.setdefault(variable, value)
-    if os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") != "0":
-        del os.environ["TF_CPP_MIN_LOG_LEVEL"]
+    os.environ.pop("TF_CPP_MIN_LOG_LEVEL", "")
     call("import " + name, importlib.import_module, name).__version__  # noqa: B018
 
 
@@ -395,13 +383,13 @@ def main(name, gentle):
     faulthandler.dump_traceback_later(HANGING)
     if not attempt("import", load, name) or (gentle and name not in LISTS_GENTLY):
         return
-    if name == "tensorflow" and not hasattr(sys.modules[name], "config"):
-        return  # before 1.14
-    devices, products, convolutions = PROBES[name](sys.modules[name], gentle)
-    if not attempt("devices", devices) or gentle:
+    own = sys.modules[name]
+    if name == "tensorflow" and not hasattr(own, "config"):  # before 1.14
         return
-    attempt("matmul", compute, products, PRODUCT)
-    attempt("convolution", compute, convolutions, CONVOLVED)
+    devices, products, convolutions = PROBES[name](own, gentle)
+    if attempt("devices", devices) and not gentle:
+        attempt("matmul", compute, products, PRODUCT)
+        attempt("convolution", compute, convolutions, CONVOLVED)
 
 
 if __name__ == "__main__":

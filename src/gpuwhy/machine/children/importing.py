@@ -65,20 +65,19 @@ def opened(paths):
     """Libraries that a framework opens with a GPU; one that needs another of them comes after."""
     import ctypes
 
-    left = []
-    for path in paths:
-        sys.stderr.write('File "%s", line 0, opened\n' % path)  # the last is where a crash was
-        sys.stderr.flush()
-        try:
-            ctypes.CDLL(path)
-        except OSError:
-            left.append(path)
-    for path in left:
-        try:
-            ctypes.CDLL(path)
-        except OSError as error:
-            error.filename = path
-            raise
+    for again in (False, True):
+        left = []
+        for path in paths:
+            sys.stderr.write('File "%s", line 0, opened\n' % path)  # the last is where a crash was
+            sys.stderr.flush()
+            try:
+                ctypes.CDLL(path)
+            except OSError as error:
+                left.append(path)
+                error.filename = path
+                if again:
+                    raise
+        paths = left
 
 
 def started(path):
@@ -93,15 +92,6 @@ def started(path):
         raise OSError(words + (": " + said[-1] if said else ""))
 
 
-def go(kind, module, targets):
-    """One try; what is known of the module."""
-    if kind == "open":
-        return opened(targets)
-    if kind == "run":
-        return started(targets[0])
-    return compute(module) if kind == "compute" else imported(module)
-
-
 def attempt(say, number, one):
     """One try, told."""
     say({"begins": number})
@@ -109,7 +99,11 @@ def attempt(say, number, one):
     told = {"try": number, "ok": True, "prefix": sys.prefix}
     told["python"] = "%d.%d.%d" % sys.version_info[:3]
     try:
-        found = go(one[0], one[1], one[2:])
+        kind, module, targets = one[0], one[1], one[2:]
+        if kind in ("open", "run"):
+            found = opened(targets) if kind == "open" else started(targets[0])
+        else:
+            found = compute(module) if kind == "compute" else imported(module)
         known = vars(found) if found is not None else {}
         told["version"] = str(known.get("__version__", ""))[:80]
         told["file"] = str(known.get("__file__", "") or "")
@@ -175,34 +169,32 @@ def origin(asked):
 
 
 def search(sites, start_file):
-    """Look into some folders alone, and run one file as Python does when it starts."""
+    """Look into some folders alone, with those that plain lines of their .pth files name, and run
+    one file as Python does when it starts.
+    """
+    code = ("import ", "import\t")
     for site in sites:
         sys.path.append(site)
-        for name in sorted(os.listdir(site)):
-            if name.endswith(".pth"):
-                sys.path.extend(folders(os.path.join(site, name), site))
+        for name in sorted(one for one in os.listdir(site) if one.endswith(".pth")):
+            try:
+                with open(os.path.join(site, name)) as file:
+                    lines = [line.strip() for line in file]
+            except (OSError, ValueError):
+                continue
+            plain = [line for line in lines if line and not line.startswith(code + ("#",))]
+            folders = [os.path.join(site, line) for line in plain]
+            sys.path.extend(folder for folder in folders if os.path.isdir(folder))
     if not start_file:
         return
     with open(start_file) as file:
         text = file.read()
     if start_file.endswith(".pth"):
         for line in text.splitlines():
-            if line.startswith(("import ", "import\t")):
+            if line.startswith(code):
                 exec(line, {"sitedir": sites[0] if sites else ""})
     else:
         names = {"__name__": "sitecustomize", "__file__": start_file}
         exec(compile(text, start_file, "exec"), names)
-
-
-def folders(path, site):
-    """The folders that plain lines of a .pth file name."""
-    try:
-        with open(path) as file:
-            lines = [line.strip() for line in file]
-    except (OSError, ValueError):
-        return []
-    plain = [line for line in lines if line and not line.startswith(("import ", "import\t", "#"))]
-    return [one for one in (os.path.join(site, line) for line in plain) if os.path.isdir(one)]
 
 
 def main(number, order):

@@ -73,6 +73,12 @@ def pci(nvml, gpu):
     return "%04x:%s" % (int(domain, 16), rest)
 
 
+def memory(nvml, gpu):
+    """Total and free bytes."""
+    info = nvml.nvmlDeviceGetMemoryInfo(gpu)
+    return {"total": int(info.total), "free": int(info.free)}
+
+
 def processes(nvml, gpu):
     """Who holds memory, compute and graphics, and whether it is this user's; None: not seen."""
     held = {}
@@ -126,17 +132,12 @@ def fabric(nvml, gpu):
     return FABRIC[info.state]
 
 
-def sizes(info):
-    """Total and free bytes."""
-    return {"total": int(info.total), "free": int(info.free)}
-
-
 QUERIES = (
     ("name", lambda n, gpu: text(n.nvmlDeviceGetName(gpu))),
     ("uuid", lambda n, gpu: short(n.nvmlDeviceGetUUID(gpu))),
     ("pci", pci),
     ("capability", lambda n, gpu: "%d.%d" % tuple(n.nvmlDeviceGetCudaComputeCapability(gpu))),
-    ("memory", lambda n, gpu: sizes(n.nvmlDeviceGetMemoryInfo(gpu))),
+    ("memory", memory),
     ("compute_mode", lambda n, gpu: COMPUTE_MODES[n.nvmlDeviceGetComputeMode(gpu)]),
     ("mig", mig),
     ("processes", processes),
@@ -192,6 +193,7 @@ MORE = (
 
 def initialise(nvml):
     """Load and start NVML; what it said."""
+    say({"step": "loading nvml.dll" if WINDOWS else "loading libnvidia-ml.so.1"})
     try:
         if not WINDOWS:  # there, the binding itself knows the folders of nvml.dll
             ctypes.CDLL("libnvidia-ml.so.1")
@@ -208,8 +210,7 @@ def initialise(nvml):
 
 def main(folder, queries):
     """Initialise, then ask the system and each GPU."""
-    if folder:
-        sys.path.append(folder)
+    sys.path.append(folder)
     try:
         import pynvml as nvml
     except ImportError as error:
@@ -217,7 +218,6 @@ def main(folder, queries):
         return
     codes = ((v, k) for k, v in vars(nvml).items() if k.startswith("NVML_ERROR_"))
     ERRORS.update((code, name) for code, name in codes if isinstance(code, int))
-    say({"step": "loading nvml.dll" if WINDOWS else "loading libnvidia-ml.so.1"})
     started = initialise(nvml)
     say({"init": started})
     if started["code"] != 0:
@@ -239,4 +239,4 @@ def main(folder, queries):
 
 
 if __name__ == "__main__":
-    main(sys.argv[-1] if sys.argv[1:] else "", QUERIES + (MORE if "all" in sys.argv[1:2] else ()))
+    main(sys.argv[-1], QUERIES + (MORE if "all" in sys.argv[1:2] else ()))
