@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import importlib
 import random
-import sys
 import zlib
 from collections.abc import Callable
 
@@ -14,12 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpuwhy.formats import MalformedError, Pread, compress
-from gpuwhy.formats.compress import gunzipped, inflated, unzstd
+from gpuwhy.formats.compress import gunzipped, inflated
 
 from .made import over
 
 DATA = random.Random(3).randbytes(30_000) + bytes(40_000) + b"text " * 4000
-SKIPPED = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"notes"
 
 
 @pytest.fixture(autouse=True)
@@ -30,41 +27,18 @@ def small(monkeypatch):
     monkeypatch.setattr(compress, "_MOST_MARKS", 16)
 
 
-def _zstd():
-    """The standard library's module, or the backport that has the same names."""
-    for name in ("compression.zstd", "backports.zstd"):
-        try:
-            return importlib.import_module(name)
-        except ImportError:
-            continue
-    return None
-
-
-ZSTD = _zstd()
-
-
-@pytest.fixture
-def zstd(monkeypatch):
-    if not ZSTD:
-        pytest.skip("this Python has no zstd")
-    package = sys.modules[ZSTD.__name__.split(".")[0]]
-    monkeypatch.setitem(sys.modules, "compression", package)
-    monkeypatch.setitem(sys.modules, "compression.zstd", ZSTD)
-    return ZSTD
-
-
 def opened(form: str, packed: bytes) -> Pread:
     if form == "deflate":
         return inflated(over(b"before" + packed), 6, len(packed), len(DATA))
-    return (unzstd if form == "zstd" else gunzipped)(over(packed), len(packed))
+    return gunzipped(over(packed), len(packed))
 
 
 def deflated(data: bytes) -> bytes:
     return zlib.compress(data, wbits=-15)
 
 
-def parts(pack: Callable[[bytes], bytes], step: int, between: bytes = b"") -> bytes:
-    return between.join(pack(DATA[n : n + step]) for n in range(0, len(DATA), step))
+def parts(pack: Callable[[bytes], bytes], step: int) -> bytes:
+    return b"".join(pack(DATA[n : n + step]) for n in range(0, len(DATA), step))
 
 
 PACKED = {
@@ -74,10 +48,6 @@ PACKED = {
     "gzip, padded": ("gzip", gzip.compress(DATA) + bytes(512)),
     "gzip, empty members": ("gzip", gzip.compress(b"") + gzip.compress(DATA) + gzip.compress(b"")),
 }
-if ZSTD:
-    PACKED["zstd"] = ("zstd", ZSTD.compress(DATA))
-    PACKED["zstd, several frames"] = ("zstd", parts(ZSTD.compress, 9999, SKIPPED))
-
 PLACES = st.lists(st.tuples(st.integers(0, len(DATA) + 2000), st.integers(0, 3500)), max_size=12)
 checked = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -85,9 +55,7 @@ checked = settings(max_examples=30, suppress_health_check=[HealthCheck.function_
 @pytest.mark.parametrize("name", PACKED)
 @checked
 @given(places=PLACES)
-def test_any_part_in_any_order(name, places, request):
-    if name.startswith("zstd"):
-        request.getfixturevalue("zstd")
+def test_any_part_in_any_order(name, places):
     pread = opened(*PACKED[name])
     for offset, size in places:
         assert pread(offset, size) == DATA[offset : offset + size]
@@ -107,13 +75,11 @@ def test_a_whole_number_of_blocks_ends_where_it_ends(packed):
     assert pread(3000, 10) == b""
 
 
-CUTS = [(name, cut) for name in ("gzip", "deflate", "zstd") for cut in (3, 15, 500, -5000)]
+CUTS = [(name, cut) for name in ("gzip", "deflate") for cut in (3, 15, 500, -5000)]
 
 
 @pytest.mark.parametrize("name, cut", [*CUTS, ("gzip", -1)])
-def test_cut_short_is_malformed(name, cut, request):
-    if name == "zstd":
-        request.getfixturevalue("zstd")
+def test_cut_short_is_malformed(name, cut):
     form, packed = PACKED[name]
     pread = opened(form, packed[:cut])
     for _ in range(2):  # also when it is asked again
@@ -122,29 +88,16 @@ def test_cut_short_is_malformed(name, cut, request):
         assert caught.value.kind == "cut"
 
 
-@pytest.mark.parametrize("name, place", [("gzip", 2000), ("deflate", 0), ("zstd", 5)])
-def test_damage_is_malformed(name, place, request):
-    if name == "zstd":
-        request.getfixturevalue("zstd")
+@pytest.mark.parametrize("name, place", [("gzip", 2000), ("deflate", 0)])
+def test_damage_is_malformed(name, place):
     form, packed = PACKED[name]
     damaged = packed[:place] + b"\xff" * 100 + packed[place + 100 :]
     with pytest.raises(MalformedError):
         opened(form, damaged)(0, len(DATA))
 
 
-@pytest.mark.parametrize("name", ["gzip", "zstd"])
-def test_a_bomb_is_refused_before_it_unpacks(name, monkeypatch, request):
-    if name == "zstd":
-        request.getfixturevalue("zstd")
-    pack = gzip.compress if name == "gzip" else ZSTD.compress
+def test_a_bomb_is_refused_before_it_unpacks(monkeypatch):
     monkeypatch.setattr(compress, "BLOCK", 1 << 20)
     monkeypatch.setattr(compress, "_FREE", 1 << 20)
     with pytest.raises(MalformedError, match="which no layer does"):
-        opened(name, pack(bytes(64 << 20)))(60 << 20, 1)
-
-
-def test_a_python_without_zstd_says_so(monkeypatch):
-    monkeypatch.setitem(sys.modules, "compression", None)
-    monkeypatch.setitem(sys.modules, "compression.zstd", None)
-    with pytest.raises(ImportError):
-        opened("zstd", b"")
+        opened("gzip", gzip.compress(bytes(64 << 20)))(60 << 20, 1)

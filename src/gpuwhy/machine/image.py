@@ -15,7 +15,7 @@ from gpuwhy.facts.fact import Fact, Known, Source, value_or
 from gpuwhy.facts.system import Offline
 from gpuwhy.facts.variables import SetAtStart
 from gpuwhy.formats import MalformedError, Pread
-from gpuwhy.formats.compress import GZIP, ZSTD, gunzipped, unzstd
+from gpuwhy.formats.compress import GZIP, gunzipped
 from gpuwhy.formats.tar import HEADER, looks_like_tar
 from gpuwhy.machine.files import FileSystem, Opened
 from gpuwhy.machine.folder import FolderMachine, FolderSystem
@@ -39,6 +39,7 @@ _OTHERS = {
     "IMAGE` unpacks it",
     b"PK\x03\x04": "a zip archive",
     b"\xfd7zXZ\0": "compressed with xz: `xz -d` makes it readable",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd: `zstd -d` it, or save the image with gzip layers",
     b"BZh": "compressed with bzip2: `bzip2 -d` makes it readable",
 }
 
@@ -240,13 +241,6 @@ def _plain_tar(file: Opened, name: str) -> Pread:
             raise UnreadableImageError(f"{name} is {what}")
     if head.startswith(GZIP):
         pread = gunzipped(file.pread, file.size)
-    elif head.startswith(ZSTD):
-        try:
-            pread = unzstd(file.pread, file.size)
-        except ImportError as error:
-            how = "`zstd -d` it, or save the image with gzip layers"
-            said = f"{name} is compressed with zstd, which Python reads from 3.14 on: {how}"
-            raise UnreadableImageError(said) from error
     first = pread(0, HEADER)
     if not looks_like_tar(first) and (any(first) or not first):
         raise UnreadableImageError(f"{name} is no tar archive")
