@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.cli.run import apart
 from gpuwhy.run import child
 
 from ..length import halved
@@ -348,41 +346,6 @@ def test_a_short_program_that_asked_for_a_gpu(tmp_path):
     assert not run(sys.executable, "train.py", options=("--quiet",), cwd=tmp_path).stderr
 
 
-# ---------------------------------------------------------------- a limit of processor time is the program's
-
-
-def _in_a_child(do) -> int:
-    """What a child process answers, so that no limit is ours."""
-    pid = os.fork()
-    if pid == 0:
-        code = 99
-        try:
-            code = do()
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-def test_the_soft_limit_is_lifted_and_told():
-    def do() -> int:
-        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-        resource.setrlimit(resource.RLIMIT_CPU, (50, hard))
-        before = child.lifted()
-        return (
-            0 if before == (50, hard) and resource.getrlimit(resource.RLIMIT_CPU)[0] != 50 and not child.bound() else 1
-        )
-
-    assert _in_a_child(do) == 0
-
-
-def test_a_hard_limit_is_known():
-    def do() -> int:
-        resource.setrlimit(resource.RLIMIT_CPU, (50, 50))
-        return 0 if child.bound() == 50 else 1
-
-    assert _in_a_child(do) == 0
-
-
 def test_how_long_it_hung_is_counted_until_its_last_words(tmp_path, monkeypatch):
     """It prints a traceback because somebody ends it; py-spy is named where it is installed."""
     from gpuwhy.run.around import circumstances
@@ -404,8 +367,3 @@ def test_how_long_it_hung_is_counted_until_its_last_words(tmp_path, monkeypatch)
 
 
 _NO_CAUSE = type("Answer", (), {"causes": ()})()
-
-
-def test_what_ends_the_one_who_tells_is_told():
-    assert apart(lambda: None) == 0
-    assert child.by_time(apart(lambda: os.kill(os.getpid(), signal.SIGXCPU)))

@@ -7,7 +7,6 @@ import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gpuwhy.cli import UsageError, output, say
@@ -30,7 +29,7 @@ def go(options: argparse.Namespace) -> int:
         say(f"gpuwhy: cannot run {error}")
         return error.code
     try:
-        _explain_within(options, argv, ended)
+        _explain(options, argv, ended)
     except KeyboardInterrupt:
         pass
     except Exception as error:
@@ -68,35 +67,6 @@ def _command(options: argparse.Namespace) -> list[str]:
     if options.plot and not options.plot.endswith(".svg"):
         raise UsageError(f"--plot {options.plot}: an SVG is written, so name it FILE.svg")
     return argv
-
-
-def _explain_within(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
-    """Explain, in a process of its own where the program's limit of time ends us too."""
-    from gpuwhy.run.child import bound, by_time
-
-    seconds = bound()
-    if not seconds:
-        _explain(options, argv, ended)
-    elif by_time(apart(lambda: _explain(options, argv, ended))):
-        same = "the program was ended in the same way"
-        say(
-            f"gpuwhy: no process may use more than {seconds} s of processor time here"
-            f" (ulimit -t {seconds}), so the report was cut off;"
-            f" {same if by_time(ended.signal) else 'no more is known'}"
-            " (cause env.limit: gpuwhy cause env.limit)"
-        )
-
-
-def apart(work: Callable[[], None]) -> int:
-    """Work in a process with processor time of its own; the signal that ended it, or 0."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            work()
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
 
 
 def _explain(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:

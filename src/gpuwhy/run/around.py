@@ -75,7 +75,6 @@ def _limits(ended: Ended) -> Fact[tuple[Limit, ...]]:
     found = []
     for name in NAMES:
         ours = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
-        ours = (ended.processor or ours) if name == "CPU" else ours
         both = (ours, tuple(ended.samples.limits.get(name, ours))[:2])
         found.append(Limit(name, *min(both, key=lambda row: row[0] if row[0] >= 0 else 1 << 64)))
     return Known(tuple(found), Source("call", "getrlimit"))

@@ -41,7 +41,6 @@ class Ended(NamedTuple):
     peak: int  # resident bytes of its largest process
     sent: tuple[int, ...] = ()  # signals that somebody sent while it ran
     trouble: tuple[str, ...] = ()  # what our own output refused
-    processor: tuple[int, int] | None = None  # its limit of processor time, where ours was lifted
 
     @property
     def failed(self) -> bool:
@@ -78,7 +77,6 @@ def _watch(argv: Sequence[str], mask: set[signal.Signals | int]) -> Ended:
     outputs = streams(closed, ring)
     started, began = time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic()
     pid = _spawn(argv, outputs, closed, mask)
-    processor = lifted()
     for stream in outputs:
         os.close(stream.theirs)
         stream.start()
@@ -109,7 +107,6 @@ def _watch(argv: Sequence[str], mask: set[signal.Signals | int]) -> Ended:
         trouble=tuple(
             f"cannot write {_NAMES[s.numbers]}: {s.trouble}" for s in outputs if s.trouble
         ),
-        processor=processor,
     )
 
 
@@ -200,32 +197,3 @@ def die_by(number: int) -> None:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
     os.kill(os.getpid(), number)
-
-
-# A limit of processor time is the program's; it must not end the one who tells of it.
-
-SMALL = 120
-"""Seconds of processor time that nobody who tells of a failure needs."""
-
-
-def lifted() -> tuple[int, int]:
-    """Our limit of processor time as it was; from now on ours is as high as it may be. The
-    program has inherited it by now.
-    """
-    before = resource.getrlimit(resource.RLIMIT_CPU)
-    for most in (resource.RLIM_INFINITY, before[1]):
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_CPU, (most, most))
-            break
-    return before
-
-
-def bound() -> int:
-    """The seconds of processor time that end us too, where they are few; 0 where they are not."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_CPU)
-    return soft if 0 < soft < SMALL else 0
-
-
-def by_time(number: int) -> bool:
-    """Whether a signal is one that ends a process which used up its processor time."""
-    return number in (signal.SIGKILL, signal.SIGXCPU)
