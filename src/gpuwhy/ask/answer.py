@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from string import Formatter
 
 from msgspec.structs import replace
@@ -75,12 +73,16 @@ def ask(log: Log, text: str) -> Reply | None:
     """The answer to a typed question; None where no row and no table has it."""
     if len(text) > LONGEST:
         return None
-    text = _spelled(text)
     asked, said = question(log, text), stated(log.case, text)
     intents, entries = asked.intent.split(), known().entries
     rows = (entries["claims"], (*entries["notes"], *entries["relations"]))
     for group in rows:
         if (entry := _best(group, asked, said)) and (reply := _filled(entry, said)):
+            return reply
+    if said.capability and not said.framework and not said.cuda and "requires" not in intents:
+        kind, names = versions.of_package(said, asked.text.lower())
+        package = [one for one in entries["versions"] if one.id == kind]
+        if package and (reply := _filled(package[0], said, versions.names(said) | names)):
             return reply
     if reply := _of_versions(said, intents):
         return reply
@@ -171,19 +173,6 @@ def of_source(log: Log, text: str) -> tuple[Reply, ...]:
     return tuple(sorted(found, key=lambda one: one.line))
 
 
-def _spelled(text: str) -> str:
-    """Slips of the finger in the words that matter, corrected: "pytroch", "cudn", "nto"."""
-    right = known().stated["spelled"].split()
-
-    def corrected(found: re.Match[str]) -> str:
-        word = found[0].lower()
-        near = get_close_matches(word, right, 1, 0.8) if word not in right else []
-        close = near and near[0][0] == word[0] and abs(len(near[0]) - len(word)) < 2
-        return near[0] if close else found[0]
-
-    return re.sub(r"\bnto\b", "not", re.sub(r"[A-Za-z]{4,}", corrected, text))
-
-
 def _words(text: str) -> str:
     """A question in one line, with plain apostrophes."""
     return " ".join(text.split()).replace("’", "'").lower()
@@ -203,17 +192,15 @@ def _is_of(message: Message, ids: Iterable[str]) -> bool:
 
 def _best(entries: Iterable[Entry], asked: Question, said: Stated) -> Entry | None:
     """The entry that is about most of what the question is about; of equals the first."""
-    best, most = None, 0.0
-    for entry in entries:
-        points = _fit(entry, asked, said)
-        if points > most:
-            best, most = entry, points
-    return best
+    fits = [(_fit(entry, asked, said), entry) for entry in entries]
+    most, best = max(fits, key=lambda one: one[0])
+    return best if most else None
 
 
 def _fit(entry: Entry, asked: Question, said: Stated) -> float:
     """How much of a question an entry is about; 0 where it is not."""
-    if not _holds(entry.when, {**versions.names(said, entry.release), **_plain(said)}):
+    plain = {name: getattr(said, name) for name in ("framework", "os", "version", "gpu", "cuda")}
+    if entry.when and not _holds(entry.when, {**versions.names(said, entry.release), **plain}):
         return 0
     if any(expression(one).search(_words(asked.text)) for one in entry.says):
         return 10
@@ -225,10 +212,6 @@ def _fit(entry: Entry, asked: Question, said: Stated) -> float:
     if entry.intents and not set(entry.intents).intersection(asked.intent.split()):
         return 0
     return len(entry.about) + 0.5 * bool(entry.intents) + 0.25 * len(entry.when)
-
-
-def _plain(said: Stated) -> dict[str, str]:
-    return {name: getattr(said, name) for name in ("framework", "os", "version", "gpu", "cuda")}
 
 
 def _holds(when: Mapping[str, str | list[str]], names: Mapping[str, str]) -> bool:

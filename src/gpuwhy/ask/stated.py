@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from gpuwhy.ask.question import expression, known
@@ -24,7 +22,6 @@ class Stated(msgspec.Struct, frozen=True, omit_defaults=True):
     """The names and numbers of a question; "" where it states none."""
 
     framework: str = ""
-    build: str = ""  # "gpu" or "cpu" of tensorflow-gpu, tensorflow-cpu
     version: str = ""
     cuda: str = ""
     cudas: tuple[str, ...] = ()  # every CUDA that it names
@@ -40,14 +37,23 @@ class Stated(msgspec.Struct, frozen=True, omit_defaults=True):
 def stated(case: Case, text: str) -> Stated:
     """What the reader found, and what a typed question says in fewer words."""
     words = " ".join(text.split())[:2000]
-    framework, build, version = _framework(words)
-    cudas, cudnns = (tuple(dict.fromkeys(_find(name).findall(words))) for name in ("cuda", "cudnn"))
-    driver, python = (_find(name).search(words) for name in ("driver", "python"))
+    find, data = known().expression, known().stated
+    framework, version = "", ""
+    for name in TITLES:  # the first that is named with a release, else the first that is named
+        release = expression(rf"\b{data[name]}{data['between']}{data['number']}").search(words)
+        found = release or expression(rf"\b{data[name]}\d?\b").search(words)
+        if found and (release or not framework):
+            framework = name
+        if release:
+            version = release.groups()[-1]
+            break
+    cudas, cudnns = (tuple(dict.fromkeys(find(name).findall(words))) for name in ("cuda", "cudnn"))
+    driver, python = (find(name).search(words) for name in ("driver", "python"))
     gpu, capability = _card(words)
+    named = next((name for name in SYSTEMS if find(name).search(words)), "")
     return Stated(
         framework=framework or case.framework,
-        build=build,
-        version=version or _alone(words, framework) or case.framework_version,
+        version=version or case.framework_version,
         cuda=next(iter(cudas), ""),
         cudas=cudas,
         cudnn=next(iter(cudnns), ""),
@@ -55,49 +61,18 @@ def stated(case: Case, text: str) -> Stated:
         driver=next(filter(None, driver.groups()), "") if driver else "",
         gpu=gpu or next((one.name for one in case.gpus), ""),
         capability=capability or next((one.capability for one in case.gpus), ""),
-        os=_system(words, case),
+        os=named or ("wsl" if case.wsl else case.os.value if case.os else ""),
         python=python[1] if python else "",
     )
 
 
-def _find(name: str) -> re.Pattern[str]:
-    return known().expression(name)
-
-
-def _framework(words: str) -> tuple[str, str, str]:
-    """The framework that is named first with a release, else the first that is named."""
-    named = ("", "", "")
-    data = known().stated
-    for name in TITLES:
-        release = expression(rf"\b{data[name]}{data['between']}{data['number']}").search(words)
-        found = release or expression(rf"\b{data[name]}\d?\b").search(words)
-        if found:
-            build = (found.groupdict().get("build") or "").strip("-_ ").lower()
-            if release:
-                return name, build, release.groups()[-1]
-            named = named if named[0] else (name, build, "")
-    return named
-
-
-def _alone(words: str, framework: str) -> str:
-    """A release that stands apart from its framework's name: "does 2.3 of TensorFlow …"."""
-    found = _find("alone").search(words) if framework else None
-    taken = found and _find("taken").search(words[: found.start(1)])
-    return found[1] if found and not taken else ""
-
-
 def _card(words: str) -> tuple[str, str]:
-    capability = _find("capability").search(words)
+    capability = known().expression("capability").search(words)
     if capability:
         digits = (capability[1] or capability[2]).replace(".", "")
         return "", f"{digits[:-1]}.{digits[-1]}"
-    for found in _find("card").finditer(words):
+    for found in known().expression("card").finditer(words):
         row = gpus.by_name(found[0].strip()) or gpus.by_name(f"RTX {found[0].strip()}")
         if row and row.capability:
             return row.name.removeprefix("NVIDIA ").removeprefix("GeForce "), row.capability
     return "", ""
-
-
-def _system(words: str, case: Case) -> str:
-    said = (name for name in SYSTEMS if _find(name).search(words))
-    return next(said, "wsl" if case.wsl else case.os.value if case.os else "")

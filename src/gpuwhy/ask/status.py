@@ -10,32 +10,33 @@ from gpuwhy.log.message import Message
 
 Code = Any
 """A row of knowledge/codes: names, numbers, meaning, source."""
+TITLES = {"cuda": "CUDA", "cudnn": "cuDNN"}
 
 
 def decoded(text: str, asked: bool) -> Reply | None:
     """The status that a text names by number; by name only where its meaning is asked for."""
     for form in ("status_number", "status_xid", "status_before"):
         if found := known().expression(form).search(text):
-            return of_number(found["api"].lower(), found["number"])
-    plain = known().expression("status_plain").search(text) if asked else None
-    if plain:
-        return of_number("cuda", plain["number"])
-    named = known().expression("status_name").search(text) if asked else None
+            return _of_number(found["api"].lower(), found["number"])
+    if not asked:
+        return None
+    if plain := known().expression("status_plain").search(text):
+        return _of_number("cuda", plain["number"])
+    named = known().expression("status_name").search(text)
     rows = codes.find(named[0]) if named else ()
     return _reply(rows[0], f"{named[0]} is {_numbers(rows[0])}") if named and rows else None
 
 
-def of_number(api: str, number: str) -> Reply | None:
+def _of_number(api: str, number: str) -> Reply | None:
     """What a number is called."""
     found = codes.find(f"{api} {number}")
     if not found or number == "0":
         return None
     if not found[0].names:
         return _reply(found[0], f"Xid {number}: {found[0].meaning}", f"xid {number}")
-    title = {"cuda": "CUDA", "cudnn": "cuDNN"}.get(api, found[0].title)
-    return _reply(
-        found[0], f"{title} status {number} is {found[0].names[0]}{_where(found[0], number)}"
-    )
+    title = TITLES.get(api, found[0].title)
+    text = f"{title} status {number} is {found[0].names[0]}{_where(found[0], number)}"
+    return _reply(found[0], text)
 
 
 def named(message: Message) -> dict[str, str]:
@@ -59,23 +60,15 @@ def _numbers(code: Code) -> str:
 
 
 def _reply(code: Code, headline: str, name: str = "") -> Reply:
-    points = (
-        Point("Means", "" if name else code.meaning),
-        Point("Numbers", _numbers(code) if len(code.numbers) > 1 else ""),
-        Point("More", command=f"gpuwhy code {name or code.names[0]}"),
-    )
-    return Reply(
-        "decode",
-        headline,
-        points=tuple(one for one in points if one.text or one.command),
-        source=code.source.where,
-    )
+    points = [] if name else [Point("Means", code.meaning)]
+    points += [Point("Numbers", _numbers(code))] if len(code.numbers) > 1 else []
+    points.append(Point("More", command=f"gpuwhy code {name or code.names[0]}"))
+    return Reply("decode", headline, points=tuple(points), source=code.source.where)
 
 
 def dotted(number: str) -> str:
     """A cuDNN version as it is published: 8907 is 8.9.7, 90300 is 9.3.0."""
     if not number.isdigit():
         return ""
-    scale = 10000 if int(number) >= 90000 else 1000
-    major, rest = divmod(int(number), scale)
+    major, rest = divmod(int(number), 10000 if int(number) >= 90000 else 1000)
     return f"{major}.{rest // 100}.{rest % 100}"
