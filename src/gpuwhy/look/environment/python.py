@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -56,28 +56,38 @@ class Choice(NamedTuple):
 def python(machine: Machine, facts: Facts, options: Options) -> Fact[Python]:
     """The Python that --python, the active environment, the project or PATH names."""
     if value_or(facts.system.os, "") == "windows":
-        from gpuwhy.look.environment import windows as windows_python
+        from gpuwhy.look.environment import windows
 
-        return windows_python.python(machine, options)
-    if options.python:
-        path = options.python  # links in it stay: a venv's python is a link out of it
-        if not path.startswith("/"):
-            folder, _, name = f"{options.folder or '.'}/{path.rstrip('/')}".rpartition("/")
-            path = f"{real(machine, folder).rstrip('/')}/{name}"
-            path = real(machine, path) if name in (".", "..") else path
-        return _chosen(machine, _behind_shim(machine, Choice(path, "--python"), options.folder))
-    ours = None
-    for one in _choices(machine, options):
-        if not _is_ours(machine, one.path):
-            return _chosen(machine, _behind_shim(machine, one, options.folder))
-        ours = ours or one
-    if ours:
-        found = _chosen(machine, ours)
-        own = replace(found.value, own=True) if isinstance(found, Known) else None
-        return Known(own, found.source) if own and isinstance(found, Known) else found
+        return first_of(machine, windows.choices(machine, options), windows.chosen, windows.is_ours)
+    return first_of(machine, _choices(machine, options), _chosen, _is_ours)
+
+
+def first_of(
+    machine: Machine,
+    choices: Iterable[Choice],
+    chosen: Callable[[Machine, Choice], Fact[Python]],
+    is_ours: Callable[[Machine, str], bool],
+) -> Fact[Python]:
+    """The first that is a Python, or that was asked for; gpuwhy's own where there is no other."""
+    ours, failed = [], []
+    for one in choices:
+        if one.by != "--python" and is_ours(machine, one.path):
+            ours.append(one)
+            continue
+        found = chosen(machine, one)
+        if isinstance(found, Known) or one.by != "PATH":
+            return found
+        failed.append(found)
+    for one in ours[:1]:
+        found = chosen(machine, one)
+        if isinstance(found, Known):
+            return Known(replace(found.value, own=True), found.source)
+        failed.append(found)
+    if failed:
+        return failed[0]
     if isinstance(machine.environ(), Unknown):
         return Unknown("no Python in the usual places, and PATH is not known", "--python PATH")
-    return absent("env", "PATH", "no python3 or python in any of its folders")
+    return absent("env", "PATH", "no Python in any of its folders")
 
 
 # ------------------------------------------------------------ which one
@@ -88,6 +98,14 @@ def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
     (some conda environments hold no Python), the environment of the uv, poetry or plain project
     that the working folder lies in, PATH; and on a disk the usual places.
     """
+    if options.python:
+        path = options.python  # links in it stay: a venv's python is a link out of it
+        if not path.startswith("/"):
+            folder, _, name = f"{options.folder or '.'}/{path.rstrip('/')}".rpartition("/")
+            path = f"{real(machine, folder).rstrip('/')}/{name}"
+            path = real(machine, path) if name in (".", "..") else path
+        yield _behind_shim(machine, Choice(path, "--python"), options.folder)
+        return
     variables = environ(machine)
     venv, conda = (variables.get(name, "").rstrip("/") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
     if venv and is_environment(machine, venv):
@@ -100,7 +118,8 @@ def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
             place = name if name.startswith("/") else f"{above}/{name}"
             if is_environment(machine, place):
                 yield Choice(place, "UV_PROJECT_ENVIRONMENT" if name == named else ".venv")
-    found = _on_path(machine, variables.get("PATH", ""))
+    on_path = _on_path(machine, variables.get("PATH", ""))
+    found = (_behind_shim(machine, one, options.folder) for one in on_path)
     if variables and not isinstance(machine.offline(), Known):
         yield from found
         return

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from gpuwhy.facts.environment import ChosenBy, Python, PythonKind, Site
 from gpuwhy.facts.fact import (
     Absent,
@@ -15,7 +13,6 @@ from gpuwhy.facts.fact import (
     Known,
     Source,
     Unknown,
-    absent,
     known,
     or_unknown,
     value_or,
@@ -51,40 +48,28 @@ _VENVS = r"(?i)(\.?venv|env|python_embedd?ed)$"
 _MOST, _MOST_PARENTS = 30, 32
 
 
-def python(machine: Machine, options: Options) -> Fact[Python]:
-    """The Python that --python, the active environment, the project or PATH names."""
+def is_ours(machine: Machine, place: str) -> bool:
+    """An environment that was made for gpuwhy: it holds gpuwhy and no framework."""
+    above = place.rpartition("/")[0].rpartition("/")[0]
+    site = f"{place if is_environment(machine, place) else above}/Lib/site-packages"
+    own = names(machine, site, r"(?i)gpuwhy-.*\.dist-info$")
+    return bool(own) and not names(machine, site, FRAMEWORK_FOLDERS)
+
+
+def choices(machine: Machine, options: Options) -> Iterator[Choice]:
+    """What --python, variables, the project, PATH and, on a disk, the usual places name."""
+    variables, folder = environ(machine), tidy(options.folder)
     if options.python:
         path = tidy(options.python)
         whole = is_whole(path) or path.startswith("/")
-        return _chosen(machine, path if whole else f"{tidy(options.folder)}/{path}", "--python")
-    ours: list[Choice] = []
-    for one in _choices(machine, options):
-        above = one.path.rpartition("/")[0].rpartition("/")[0]
-        site = f"{one.path if is_environment(machine, one.path) else above}/Lib/site-packages"
-        made = names(machine, site, r"(?i)gpuwhy-.*\.dist-info$")  # an environment for gpuwhy
-        if made and not names(machine, site, FRAMEWORK_FOLDERS):
-            ours.append(one)
-            continue
-        found = _chosen(machine, *one)
-        if isinstance(found, Known) or one.by != "PATH":
-            return found
-    for found in (_chosen(machine, *one) for one in ours):
-        if isinstance(found, Known):
-            return Known(replace(found.value, own=True), found.source)
-    if isinstance(machine.environ(), Unknown):
-        return Unknown("no Python in the usual places, and PATH is not known", "--python PATH")
-    return absent("env", "PATH", "no python.exe in any of its folders")
-
-
-def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
-    """What variables, the project, PATH and, on a disk, the usual places name."""
-    variables = environ(machine)
+        yield Choice(path if whole else f"{folder}/{path}", "--python")
+        return
     active: tuple[ChosenBy, ...] = ("VIRTUAL_ENV", "CONDA_PREFIX")
     for name in active:
-        folder = tidy(variables.get(name, ""))
-        if is_whole(folder) and is_environment(machine, folder):
-            yield Choice(folder, name)
-    parts = tidy(options.folder).split("/") if is_whole(tidy(options.folder)) else []
+        place = tidy(variables.get(name, ""))
+        if is_whole(place) and is_environment(machine, place):
+            yield Choice(place, name)
+    parts = folder.split("/") if is_whole(folder) else []
     for count in range(len(parts), 0, -1)[:_MOST_PARENTS]:
         for below in (".venv", "venv"):
             place = "/".join((*parts[:count], below))
@@ -153,9 +138,9 @@ def _user_folder(path: str, short: str) -> str:
 # ------------------------------------------------------------ what it is
 
 
-def _chosen(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
+def chosen(machine: Machine, one: Choice) -> Fact[Python]:
     """The Python at a path that is an environment's folder or an executable."""
-    path = path.rstrip("/")
+    path = one.path.rstrip("/")
     stat = machine.stat(path)
     if not isinstance(stat, Known):
         return or_unknown(stat, f"{path}: no such file or folder", "--python PATH")
@@ -185,7 +170,7 @@ def _chosen(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
     if not version:
         said = "neither its files nor its folder state the Python version"
         return Unknown(f"{path}: {said}", "--python PATH")
-    return Known(Python(path, version, prefix, kind, by, pe.machine if pe else ""), source)
+    return Known(Python(path, version, prefix, kind, one.by, pe.machine if pe else ""), source)
 
 
 def _by_files(machine: Machine, pe: Pe | None, prefix: str) -> str:
