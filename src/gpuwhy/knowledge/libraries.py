@@ -26,9 +26,6 @@ class Family(msgspec.Struct, frozen=True):
     stems: tuple[str, ...]  # expressions of what stands between "lib" and ".so"
     wheels: tuple[str, ...] = ()  # distributions without their -cu12 suffix
     conda: tuple[str, ...] = ()
-    dpkg: str = ""  # expression of Debian package names, from the start
-    header: str = ""
-    macros: tuple[str, ...] = ()  # one per place of the version; a single one holds all
     places: int = 4  # how many places of a package's version belong to the library
 
 

@@ -92,7 +92,7 @@ def described(machine: Machine, facts: Facts, found: Iterable[Name]) -> tuple[Li
             path=one.path,
             real=key,
             where=one.where,
-            version=owners.version(one.library, one.path, one.real, owner),
+            version=owners.version(one.path, one.real, owner),
             size=size,
             owner=owner.fact,
             health=health,

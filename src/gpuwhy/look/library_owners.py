@@ -1,4 +1,4 @@
-"""Who brought a library file, and which version it is: by file name, package or header."""
+"""Who brought a library file, and which version it is: by file name, package or its bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpuwhy.facts.environment import FileRow, Package
 from gpuwhy.facts.fact import Fact, Known, Owner, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.version import numbers
-from gpuwhy.look.files import lines, real
+from gpuwhy.look.files import real
 from gpuwhy.look.toolkits import conda_packages, conda_prefix
 from gpuwhy.machine.machine import Machine
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from gpuwhy.knowledge.libraries import Family, LibraryName
 
 _CONDA = r"(lib)?(cu|nccl|nv|tensorrt)[\w-]*-\d[^-]*-[^-]*\.json$"
-_DPKG = r"(lib|nvidia-)?(cud|cub|cuf|cur|cus|nccl|nv(?!idia)|tensorrt|gds-tools)[^/]*\.list$"
-_DPKG_INFO = "/var/lib/dpkg/info"
 _HASH_SIZE = 1 << 20
 _SHARED = {"tensorrt_libs": r"tensorrt(-cu\d+)?-libs$", "tensorrt": r"tensorrt$"}
 """Folders of site-packages that packages of several names write to."""
@@ -60,8 +58,6 @@ class Owners:
                 return OwnerAndVersion(fact, version)
             reason = f"no conda package of {family.name} is listed in {folder}"
             return OwnerAndVersion(Unknown(reason))
-        if path.startswith(("/usr/", "/lib", "/opt/")):
-            return OwnerAndVersion(self._dpkg(library, path, real))
         reason = f"{path} is in no folder that a package manager is known to fill"
         return OwnerAndVersion(Unknown(reason))
 
@@ -91,42 +87,17 @@ class Owners:
         none = f"no installed package is known to bring {inside}"
         return OwnerAndVersion(Unknown(f"{both} both claim {inside}" if both else none))
 
-    def _dpkg(self, library: LibraryName, path: str, real: str) -> Fact[Owner]:
-        """/lib and /usr/lib are one folder on merged systems."""
-        lists = self._machine.list(_DPKG_INFO, _DPKG)
-        if not isinstance(lists, Known):
-            return Unknown(f"{_DPKG_INFO} is not there, which says whose a file is")
-        places = {one.removeprefix("/usr") for one in (path, real) if one}
-        for name in (one.name for one in lists.value if re.match(library.family.dpkg, one.name)):
-            listed = lines(self._machine, f"{_DPKG_INFO}/{name}", f"/lib{library.stem}.so")
-            if any(line.removeprefix("/usr") in places for line in listed):
-                package = name.removesuffix(".list").partition(":")[0]
-                return known(Owner(package, "", "dpkg"), "file", f"{_DPKG_INFO}/{name}")
-        reason = f"no dpkg package of {library.family.name} lists {path}"
-        return Unknown(reason, f"dpkg -S {real or path}")
-
-    def version(
-        self, library: LibraryName, path: str, real: str, owner: OwnerAndVersion
-    ) -> Fact[str]:
-        """By the real file's name, its package, the header beside it, else Unknown; of a DLL by
-        itself, which states it.
-        """
-        if path.lower().endswith(".dll"):
-            of_file = self._machine.cuda_version(path)
-            if isinstance(of_file, Known):
-                return of_file
-        suffix, family = (real or path).rpartition(".so.")[2], library.family
+    def version(self, path: str, real: str, owner: OwnerAndVersion) -> Fact[str]:
+        """By the real file's name, its package, else its own bytes; a DLL's bytes come first."""
+        suffix, dll = (real or path).rpartition(".so.")[2], path.lower().endswith(".dll")
         if suffix.count(".") >= 2 and re.fullmatch(r"[\d.]+", suffix):
             return known(suffix, "file", real, "its name")
+        stated = self._machine.cuda_version(path) if dll or not owner.version else None
+        if isinstance(stated, Known):
+            return stated
         if owner.version:
             return known(owner.version, "package", str(value_or(owner.fact, "")))
-        major = library.suffix.partition(".")[0]
-        for file in dict.fromkeys((real, path)) if family.header and real else ():
-            header = f"{file.rpartition('/')[0].rpartition('/')[0]}/include/{family.header}"
-            version = defined_version(lines(self._machine, header, *family.macros), family.macros)
-            if version and major in ("", version.partition(".")[0]):
-                return known(version, "file", header)
-        return Unknown(f"{path}: neither its name nor a package nor a header states its version")
+        return Unknown(f"{path}: neither its name nor a package nor the file states its version")
 
 
 def wheels_of(packages: Sequence[Package], family: Family, inside: str) -> list[Package]:
@@ -142,18 +113,6 @@ def wheels_of(packages: Sequence[Package], family: Family, inside: str) -> list[
         named = re.escape(re.sub(r"[-_.]+", "-", top.removesuffix(".libs")).lower()) + "$"
         pattern = _SHARED.get(top, named)
     return [one for one in packages if re.match(pattern, one.name)]
-
-
-def defined_version(lines: Sequence[str], macros: Sequence[str]) -> str:
-    """The version that some #define lines spell; "" when one is missing."""
-    rows = (re.match(r"\s*#\s*define\s+(\w+)\s+(\d+)\b", line) for line in lines)
-    values = {row[1]: row[2] for row in rows if row}
-    if any(macro not in values for macro in macros[:3]):
-        return ""
-    if len(macros) == 1:
-        code = int(values[macros[0]])
-        return f"{code // 1000}.{code % 1000 // 10}"
-    return ".".join(values[macro] for macro in macros if macro in values)
 
 
 def _places(version: str, count: int) -> str:
