@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 from gpuwhy.facts.devices import (
     BadEntry,
@@ -185,18 +185,13 @@ def _gpu(machine: Machine, facts: Facts, index: int, gpu: _Answers) -> Gpu:
         memory_total=gpu.ask("memory", lambda m: int(m["total"])),
         memory_free=gpu.ask("memory", lambda m: int(m["free"])),
         processes=gpu.ask("processes", lambda p: tuple(_process(machine, facts, o) for o in p)),
-        compute_mode=gpu.ask("compute_mode", _word),
+        compute_mode=gpu.ask("compute_mode", cast(Any, str)),
         mig=mig,
         ecc=_ecc(gpu),
         throttle=gpu.ask("throttle", lambda reasons: tuple(str(one) for one in reasons)),
         fabric=fabric,
         error=_error(gpu),
     )
-
-
-def _word(answer: Any) -> Any:
-    """A word of NVML's as its Literal; the record is checked when it is read back."""
-    return str(answer)
 
 
 def _ecc(gpu: _Answers) -> Fact[Ecc]:

@@ -279,33 +279,20 @@ _NAMES = (
     r"(?:lib|linux-modules-|linux-objects-|linux-signatures-|xserver-xorg-video-|firmware-)?nvidia-"
     r"|cuda-(?:compat|drivers)|libcuda1|libcudnn|libnccl"
 )
-_PACMAN = "/var/lib/pacman/local"
-_RPM = ("/var/lib/rpm", "/usr/lib/sysimage/rpm")
 
 
 def _packages(machine: Machine, _facts: Facts) -> Fact[tuple[SystemPackage, ...]]:
-    """By dpkg, else by pacman; of others only how to ask."""
+    """By dpkg; of others only how to ask."""
     debian, found = machine.dpkg(_NAMES), []
-    if isinstance(debian, Known):
-        source, unlisted = Source("package", "/var/lib/dpkg/info"), Unknown("no file list")
-        for one in debian.value:
-            changed = unlisted if one.changed is None else Known(one.changed, source)
-            if not one.name.startswith("cuda-compat"):
-                found.append(SystemPackage(one.name, one.version, one.status, changed))
-        return Known(tuple(found), debian.source)
-    folders = machine.list(_PACMAN, r"(lib32-|linux-lts-)?nvidia|cuda-\d|cudnn-\d|nccl-\d")
-    if isinstance(debian, Absent) and isinstance(folders, Known):
-        for folder in (entry.name for entry in folders.value):
-            if match := re.fullmatch(r"(.+)-([^-]+-[^-]+)", folder):
-                stat = machine.stat(f"{_PACMAN}/{folder}/desc")
-                status = "half-installed" if isinstance(stat, Absent) else "installed"
-                when = Known(stat.value.mtime, stat.source) if isinstance(stat, Known) else stat
-                found.append(SystemPackage(match[1], match[2], status, when))
-        return Known(tuple(found), folders.source)
-    if any(exists(machine, path) for path in _RPM):
-        return Unknown("the rpm database was not read", "rpm -qa '*nvidia*' 'cuda-compat*'")
-    unread = debian if isinstance(debian, Unknown) else folders
-    return or_unknown(unread, "no package database that gpuwhy reads (dpkg, pacman)")
+    if not isinstance(debian, Known):
+        how = "rpm -qa '*nvidia*' 'cuda-compat*'"
+        return or_unknown(debian, "no package database that gpuwhy reads (dpkg)", how)
+    source, unlisted = Source("package", "/var/lib/dpkg/info"), Unknown("no file list")
+    for one in debian.value:
+        changed = unlisted if one.changed is None else Known(one.changed, source)
+        if not one.name.startswith("cuda-compat"):
+            found.append(SystemPackage(one.name, one.version, one.status, changed))
+    return Known(tuple(found), debian.source)
 
 
 FIELDS: dict[str, Field] = {

@@ -72,7 +72,7 @@ def _processor(machine: Machine, _facts: Facts) -> Fact[str]:
 
 
 def _distro(machine: Machine, _facts: Facts) -> Fact[Distro]:
-    """The distribution by its os-release file, older Red Hat systems by theirs."""
+    """The distribution by its os-release file."""
     for path in _OS_RELEASE:
         found = machine.lines(path, "NAME=", "VERSION=", "ID_LIKE=", "ID=", "VERSION_ID=")
         if isinstance(found, Unknown):
@@ -88,10 +88,6 @@ def _distro(machine: Machine, _facts: Facts) -> Fact[Distro]:
             number = re.search(r"\d+(\.\d+)?", title)
             version = fields.get("VERSION_ID") or (number[0] if number else "")
             return known(Distro(fields.get("ID") or _id(title), title, version, like), "file", path)
-    old = machine.read("/etc/redhat-release")
-    if isinstance(old, Known):
-        title = old.value.strip()[:200]
-        return Known(Distro(_id(title), title), old.source)
     return absent("file", _OS_RELEASE[0])
 
 

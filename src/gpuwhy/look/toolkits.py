@@ -39,7 +39,7 @@ _NO_TOOLKIT = ("", "/", "/usr", "/usr/local")
 def toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
     """Every CUDA toolkit, or part of one, each once however many names lead to it."""
     found: dict[str, Toolkit] = {}
-    for path, kind in (*_usual(machine), *_named(machine, facts)):
+    for path, kind in _roots(machine, facts):
         root = value_or(machine.real(path), "")
         if not root or root in (*_NO_TOOLKIT, machine.home) or root in found:
             continue
@@ -49,7 +49,13 @@ def toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
         seen = isinstance(version, Known) or isinstance(nvcc, Known)
         if seen and names(machine, path, _PARTS):
             found[root] = Toolkit(root, kind, version)
-    for one in (*_conda(machine, facts), *wheels(machine, facts)):
+    prefix = conda_prefix(machine, facts)
+    packages = conda_packages(machine, prefix, rf"({'|'.join(_CONDA)})-\d[^-]*-[^-]*\.json$")
+    if packages or (prefix and isinstance(machine.stat(f"{prefix}/bin/nvcc"), Known)):
+        cuda = conda_cuda(packages)
+        version = toolkit_version(machine, prefix) if cuda is None else cuda
+        found.setdefault(real(machine, prefix), Toolkit(prefix, "conda", version))
+    for one in wheels(machine, facts):
         found.setdefault(real(machine, one.path), one)
     answers = (*(machine.list(folder, match) for folder, match, _ in _USUAL), machine.environ())
     unread = [one for one in (*answers, facts.environment.sites) if isinstance(one, Unknown)]
@@ -60,19 +66,16 @@ def toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
     return Known(tuple(found.values()), Source("folder", where, detail))
 
 
-def _usual(machine: Machine) -> Iterator[tuple[str, Kind]]:
-    """The usual folders; a versioned name before the link that leads to it, newest first."""
+def _roots(machine: Machine, facts: Facts) -> Iterator[tuple[str, Kind]]:
+    """The usual folders, a versioned name before the link that leads to it, the newest first; then
+    those that variables, PATH and LD_LIBRARY_PATH name.
+    """
     for folder, pattern, kind in _USUAL:
         found = names(machine, folder, pattern)
         for name in sorted(found, key=lambda n: (n == "cuda", [-one for one in numbers(n[5:])])):
             yield f"{folder}/{name}", kind
-
-
-def _named(machine: Machine, facts: Facts) -> Iterator[tuple[str, Kind]]:
-    """The folders that variables, PATH and LD_LIBRARY_PATH name."""
-    variables = environ(machine)
+    variables, nvcc = environ(machine), nvcc_on_path(machine, facts)
     roots = [variables.get(name, "").rstrip("/") for name in ROOT_VARIABLES]
-    nvcc = nvcc_on_path(machine, facts)
     if isinstance(nvcc, Known):
         roots.append(value_or(machine.real(nvcc.value), "").rpartition("/bin/")[0])
     elements = split_path(variables.get("LD_LIBRARY_PATH", ""), ":;")
@@ -155,16 +158,6 @@ def nvcc_on_path(machine: Machine, _facts: Facts) -> Fact[str]:
 
 
 # ---------------------------------------------------------------- conda and wheels
-
-
-def _conda(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
-    prefix = conda_prefix(machine, facts)
-    packages = conda_packages(machine, prefix, rf"({'|'.join(_CONDA)})-\d[^-]*-[^-]*\.json$")
-    if not packages and not (prefix and isinstance(machine.stat(f"{prefix}/bin/nvcc"), Known)):
-        return
-    version = conda_cuda(packages)
-    own = toolkit_version(machine, prefix) if version is None else version
-    yield Toolkit(prefix, "conda", own)
 
 
 def conda_cuda(packages: dict[str, str]) -> Known[str] | None:

@@ -243,7 +243,7 @@ def _places(machine: Machine, facts: Facts) -> Places:
     for toolkit in (o for o in value_or(facts.libraries.toolkits, ()) if o.kind != "wheel"):
         for below in ("bin", "bin/x64"):
             yield f"{toolkit.path}/{below}", "conda" if toolkit.kind == "conda" else "toolkit"
-    for folder in (*_cudnn(machine), *_OFTEN, *_unpacked(machine, facts)):
+    for folder in _apart(machine, facts):
         yield folder, "toolkit"
     prefix = tidy(conda_prefix(machine, facts))
     if prefix:
@@ -257,20 +257,17 @@ def _places(machine: Machine, facts: Facts) -> Places:
             yield from ((folder, "wheel") for folder in inside)
 
 
-def _cudnn(machine: Machine) -> Iterator[str]:
-    """cuDNN apart from a toolkit: its variables, its installer's folder."""
+def _apart(machine: Machine, facts: Facts) -> Iterator[str]:
+    """cuDNN apart from a toolkit: by its variables, in its installer's folder, and where archives
+    end up that nobody moved on: downloads, a drive's top, a toolkit's folder.
+    """
     variables = environ(machine)
     for name in ("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"):
         root = tidy(variables.get(name, ""))
-        if is_whole(root):
-            yield from (root, f"{root}/bin")
+        yield from (root, f"{root}/bin") if is_whole(root) else ()
     for root in folders(machine, f"{program_files(machine)}/NVIDIA/CUDNN", r"v\d")[::-1]:
-        yield f"{root}/bin"
-        yield from folders(machine, f"{root}/bin", r"\d+\.\d+$")
-
-
-def _unpacked(machine: Machine, facts: Facts) -> Iterator[str]:
-    """Where archives end up that nobody moved on: downloads, a drive's top, a toolkit's folder."""
+        yield from (f"{root}/bin", *folders(machine, f"{root}/bin", r"\d+\.\d+$"))
+    yield from _OFTEN
     toolkits = value_or(facts.libraries.toolkits, ())
     roots = [one.path for one in toolkits if one.kind == "system"]
     homes = [f"{machine.home}{below}" for below in _OF_USERS if machine.home]
@@ -278,8 +275,7 @@ def _unpacked(machine: Machine, facts: Facts) -> Iterator[str]:
         for folder in folders(machine, parent, _ARCHIVES)[:_MOST_ARCHIVES]:
             for one in (folder, *folders(machine, folder, _ARCHIVES)[:_MOST_ARCHIVES]):
                 yield from (f"{one}{end}" for end in ("", "/bin", "/bin/x64", "/cuda/bin"))
-    for root in roots:
-        yield from (f"{root}{end}" for end in ("", "/lib/x64", "/include"))
+    yield from (f"{root}{end}" for root in roots for end in ("", "/lib/x64", "/include"))
 
 
 LIBRARIES: dict[str, Field] = {

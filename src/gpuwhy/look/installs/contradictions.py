@@ -129,7 +129,8 @@ def _unmet(seen: _Seen, by: Package, name: str, wishes: list[Wish]) -> Contradic
     if not there:
         if not stated or flavour(name) is not None:
             return None
-        if name in MAIN and not any(map(_is_host, seen.installed)):
+        hosts = (o for o in seen.installed if gpu_related(o) and not o.startswith("nvidia-"))
+        if name in MAIN and not any(hosts):
             effect, stops = _FAILS, True
         return _say(by, name, plain[0], "", Basis.STATED, effect, stops)
     if any(allows(*pair) for pair in product(ranges, there)):
@@ -140,10 +141,6 @@ def _unmet(seen: _Seen, by: Package, name: str, wishes: list[Wish]) -> Contradic
         effect, stops = _FAILS, True
     basis = Basis.STATED if plain else Basis.EXTRA
     return _say(by, name, ranges[0], there[0], basis, effect, stops, source)
-
-
-def _is_host(name: str) -> bool:
-    return gpu_related(name) and not name.startswith("nvidia-")
 
 
 def _forced(by: Package, name: str, ranges: list[str], version: str) -> str:
