@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gpuwhy.machine import FORM, NOTE, NOTES
-from gpuwhy.machine.process import CHILDREN, Child, Kept, Limits
+from gpuwhy.machine.process import Child, Kept, Limits, keeper
 
 OUTPUT = 64 << 20
 """The most that an answer may have."""
@@ -68,7 +68,7 @@ class Asking:
         if self._kept:
             wanted = {"argv": argv, "executable": argv[0], "environ": environ, "limits": {}}
             wanted |= {"folder": self._folder or os.getcwd(), "input": ""}
-            argv = [sys.executable, "-I", "-S", os.path.join(CHILDREN, "keeper.py"), "0", "-1"]
+            argv = keeper(says=False)
             given = (json.dumps(wanted) + "\n").encode()
         how: dict[str, Any] = {"environ": environ, "folder": self._folder}
         how |= {"given": given, "orders": self._kept}

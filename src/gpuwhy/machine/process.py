@@ -312,3 +312,8 @@ def child_command(script: str, *args: str) -> list[str]:
     python, parent = sys.executable or "python3", str(os.getpid())
     script = script if script == "become" else f"{CHILDREN}/{script}.py"
     return [python, "-I", "-S", f"{CHILDREN}/start.py", parent, script, *args]
+
+
+def keeper(says: bool = True) -> list[str]:
+    """The command line of the process that keeps another with all that it starts: see keeper.py."""
+    return [sys.executable or "python3", "-I", "-S", f"{CHILDREN}/keeper.py", str(int(says))]

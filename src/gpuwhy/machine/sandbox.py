@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -20,7 +19,7 @@ from gpuwhy.facts.fact import Fact, Known, Source, Unknown
 from gpuwhy.facts.imports import TriedKind
 from gpuwhy.machine.live import read_line, shortened
 from gpuwhy.machine.machine import Lines
-from gpuwhy.machine.process import CHILDREN, End, Limits, collect
+from gpuwhy.machine.process import CHILDREN, End, Limits, collect, keeper
 
 SECONDS = 60.0
 """For all tries of one framework; the largest takes ten on a quiet machine."""
@@ -96,10 +95,9 @@ def _run(python: str, order: Order, environ: Mapping[str, str], folder: str) -> 
     orders |= {"environ": given, "folder": folder, "limits": {}, "input": ""}
     orders["isolate"] = {"seconds": order.seconds, "memory": order.memory}
     orders["isolate"]["raise_limits"] = order.raise_limits
-    keeper = [sys.executable or "python3", "-I", "-S", f"{CHILDREN}/keeper.py", "0", "1"]
     steers = ("LD_", "PYTHON", "DYLD_")  # meant for the other Python, not for ours
     ours = {name: value for name, value in environ.items() if not name.startswith(steers)}
-    return collect(keeper, limits, ours, msgspec.json.encode(orders) + b"\n")
+    return collect(keeper(), limits, ours, msgspec.json.encode(orders) + b"\n")
 
 
 def _environment(order: Order, environ: Mapping[str, str], folder: str) -> dict[str, str]:

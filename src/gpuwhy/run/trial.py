@@ -6,16 +6,14 @@ import contextlib
 import json
 import os
 import re
-import select
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gpuwhy.machine.process import CHILDREN
+from gpuwhy.machine.process import Child, Limits, keeper
+from gpuwhy.machine.reading import Splitter
 from gpuwhy.run.child import Ended
 from gpuwhy.run.ring import Ring
 from gpuwhy.run.sampler import Sampler, Samples
@@ -27,8 +25,8 @@ IDLE = 0.02
 """Seconds of CPU per second below which a silent program does nothing."""
 LOOKS, LONG = 5, 2.0
 """Samples, and seconds of a run, without which nobody can say that it never opened a GPU."""
-GRACE, KILLED = 2.0, 15.0
-"""Seconds for the last output after a program's end, and for the end of everything it started."""
+GRACE, FOREVER = 2.0, 1e8
+"""Seconds for the sampler's last words, and of a trial without a limit."""
 
 
 class Orders(NamedTuple):
@@ -71,138 +69,72 @@ class Ran(NamedTuple):
 def run_once(orders: Orders) -> Ran:
     """Run to the end, or until it is decided; on an interruption everything is ended first."""
     trial = _Trial(orders)
-    try:
-        return trial.watched()
-    finally:
-        trial.close()
+    told = {name: getattr(orders, name) for name in ("argv", "executable", "folder", "input")}
+    told |= {"environ": dict(orders.environ), "limits": dict(orders.limits)}
+    started, began = time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic()
+    child = Child(
+        keeper(),
+        Limits(orders.seconds or FOREVER),
+        (trial.hear, trial.take),
+        environ={"PATH": os.environ.get("PATH", os.defpath)},
+        given=(json.dumps(told) + "\n").encode(),
+        orders=True,
+    )
+    child.wait()
+    trial.done.wait(GRACE)
+    stopped = "time" if child.late else child.why
+    seconds = trial.decided - began if trial.decided else orders.seconds
+    busy = began + seconds - trial.worked < max(3.0, orders.quiet / 2)
+    said = {**trial.said, "code": 0, "signal": 0} if stopped else trial.said
+    code, number, peak = (said.get(name, 0) for name in ("code", "signal", "peak"))
+    times = (round(seconds, 3), started, began)
+    ended = Ended(code, number, *times, trial.ring, trial.samples, peak)
+    return Ran(ended, stopped, busy, tuple(said.get("left", ())), said.get("cannot", ""))
 
 
 class _Trial:
-    """The keeper is the program's parent: when its orders are closed, by our word or by our
-    death, it ends every process below it.
-    """
+    """What the keeper says, and what the program prints: whoever takes it may end the trial."""
 
     def __init__(self, orders: Orders) -> None:
         self._orders = orders
-        self._ring = Ring()
-        self._tail, self._found = b"", False
-        self._said: dict[str, Any] = {}
-        self._words = b""
-        self._started, self._began = time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic()
-        self._cpu, self._worked = 0.0, self._began
         self._sampler: Sampler | None = None
-        self._output, theirs = os.pipe()
-        ordered, self._order = os.pipe()
-        self._says, said = os.pipe()
-        keeper = [sys.executable or "python3", "-I", "-S", f"{CHILDREN}/keeper.py"]
-        self._keeper = subprocess.Popen(
-            [*keeper, str(ordered), str(said)],
-            stdin=subprocess.DEVNULL,
-            stdout=theirs,
-            stderr=theirs,
-            pass_fds=(ordered, said),
-            start_new_session=True,
-            env={"PATH": os.environ.get("PATH", os.defpath)},
-        )
-        for number in (theirs, ordered, said):
-            os.close(number)
-        threading.Thread(target=self._tell, daemon=True).start()
+        self.ring, self.samples, self.done = Ring(), Samples(), threading.Event()
+        self.said: dict[str, Any] = {}
+        self._lines, self._tail, self._cpu = Splitter(PIECE), b"", 0.0
+        self.worked, self.decided = time.monotonic(), 0.0
 
-    def _tell(self) -> None:
-        """The orders, in a thread: an environment may be longer than a pipe holds."""
-        wanted = self._orders
-        told = {name: getattr(wanted, name) for name in ("argv", "executable", "folder", "input")}
-        told |= {"environ": dict(wanted.environ), "limits": dict(wanted.limits)}
-        with contextlib.suppress(OSError):
-            data = (json.dumps(told) + "\n").encode()
-            while data:
-                data = data[os.write(self._order, data) :]
+    def take(self, piece: bytes) -> str:
+        """What it prints; "ok" where the wanted text is in it."""
+        if piece:
+            self.ring.add(piece, time.monotonic())
+        text = self._tail + piece
+        self._tail = text[-OVERLAP:]
+        if not self._orders.ok or not re.search(self._orders.ok.encode(), text):
+            return ""
+        self.decided = time.monotonic()
+        return "ok"
 
-    def watched(self) -> Ran:
-        """Read until the end or a decision."""
-        stopped = ""
-        while not stopped and not self._said.keys() & {"code", "cannot", "gone"}:
-            self._read(0.2)
-            stopped = self._decided()
-        seconds = time.monotonic() - self._began
-        busy = time.monotonic() - self._worked < max(3.0, self._orders.quiet / 2)
-        if stopped:
-            self._stop()
-        until = time.monotonic() + GRACE
-        while (self._output >= 0 or self._says >= 0) and time.monotonic() < until:
-            self._read(0.05)
-        said = self._said
-        samples = self._sampler.end() if self._sampler else Samples()
-        code, number, peak = (said.get(name, 0) for name in ("code", "signal", "peak"))
-        times = (round(seconds, 3), self._started, self._began)
-        ended = Ended(code, number, *times, self._ring, samples, peak)
-        why = "ok" if self._found else stopped
-        return Ran(ended, why, busy, tuple(said.get("left", ())), said.get("cannot", ""))
-
-    def _decided(self) -> str:
-        """Why there is nothing more to wait for; "" where there is."""
-        now, orders = time.monotonic(), self._orders
-        if self._found:
-            return "ok"
-        if orders.quiet and now - max(self._worked, self._ring.last) > orders.quiet:
-            return "hangs"
-        return "time" if orders.seconds and now - self._began > orders.seconds else ""
-
-    def _read(self, seconds: float) -> None:
-        """What came on either stream."""
-        wanted = [number for number in (self._output, self._says) if number >= 0]
-        ready = select.select(wanted, [], [], seconds)[0]
-        if self._output in ready:
-            self._take(os.read(self._output, PIECE))
-        if self._says in ready:
-            self._hear(os.read(self._says, PIECE))
-
-    def _take(self, piece: bytes) -> None:
-        if not piece:
-            os.close(self._output)
-            self._output = -1
-            return
-        self._ring.add(memoryview(piece), time.monotonic())
-        if self._orders.ok and not self._found:
-            text = self._tail + piece
-            self._found = re.search(self._orders.ok.encode(), text) is not None
-            self._tail = text[-OVERLAP:]
-
-    def _hear(self, piece: bytes) -> None:
-        """The keeper's lines."""
-        if not piece:
-            os.close(self._says)
-            self._says = -1
-            self._said.setdefault("gone", True)
-        *lines, self._words = (self._words + piece).split(b"\n")
-        for line in lines:
-            said = json.loads(line)
-            self._said.update(said)
+    def hear(self, piece: bytes) -> str:
+        """The keeper's lines; "hangs" where the program neither works nor prints."""
+        now = time.monotonic()
+        for line in self._lines.take(piece):
+            said = json.loads(line or b"{}")
+            self.said.update(said)
             if "pid" in said and self._orders.sampled:
                 self._sampler = Sampler(said["pid"])
-            if "cpu" in said:
-                if said["cpu"] - self._cpu > IDLE:
-                    self._worked = time.monotonic()
-                self._cpu = said["cpu"]
-
-    def _stop(self) -> None:
-        """Let the keeper end everything."""
-        if self._order >= 0:
-            with contextlib.suppress(OSError):
-                os.close(self._order)
-            self._order = -1
-
-    def close(self) -> None:
-        """End everything that is still there, and wait for it."""
-        self._stop()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._keeper.wait(KILLED)
-        if self._keeper.poll() is None:  # it hangs in the kernel
-            self._keeper.kill()
-        for number in (self._output, self._says):
-            if number >= 0:
-                os.close(number)
-        self._output = self._says = -1
+            if said.get("cpu", 0.0) - self._cpu > IDLE:
+                self.worked = now
+            self._cpu = said.get("cpu", self._cpu)
+            if said.keys() & {"code", "cannot"}:
+                self.decided = now
+        if not piece:
+            self.samples = self._sampler.end() if self._sampler else self.samples
+            self.done.set()
+        quiet = self._orders.quiet
+        if not piece or not quiet or now - max(self.worked, self.ring.last) <= quiet:
+            return ""
+        self.decided = now
+        return "hangs"
 
 
 @contextlib.contextmanager

@@ -1,14 +1,15 @@
-"""Keeps one program and everything it starts: `python -I -S keeper.py ORDERS SAYS` (descriptors).
+"""Keeps one program and everything it starts: `python -I -S keeper.py SAYS`.
 
-Reads one JSON line from ORDERS: {"argv", "executable", "environ", "folder", "limits": {number:
-[soft, hard]}, "input"}. Says JSON lines on SAYS: {"pid"}, {"cpu": seconds of all its processes}
-every second, and at last {"code", "signal", "peak", "left": names of processes that outlived it};
-with SAYS -1 nothing: it ends as the program did.
-When ORDERS is closed, by our word or by our death, every process ends; so does everything that the
-program leaves behind, whatever session it went to (we are its subreaper).
+Reads one JSON line from standard input: {"argv", "executable", "environ", "folder", "limits":
+{number: [soft, hard]}, "input"}. With SAYS 1 says JSON lines on standard output: {"pid"}, {"cpu":
+seconds of all its processes} every second, and at last {"code", "signal", "peak", "left": names of
+processes that outlived it}; all that the program prints goes to standard error then. With SAYS 0
+says nothing, and ends as the program did.
+When standard input ends, by our word or by our death, every process ends; so does everything that
+the program leaves behind, whatever session it went to (we are its subreaper).
 
 With {"isolate": {"seconds", "memory", "raise_limits"}} the program is isolated (isolation.py), it
-writes lines of its own to descriptor 3, which go to SAYS too, and its folder is removed at the end;
+writes lines of its own to descriptor 3, which are said too, and its folder is removed at the end;
 {"late": true} or {"memory": true} says which limit it passed.
 """
 
@@ -33,7 +34,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def say(out, value):
     """One JSON line; nobody may be listening any more."""
-    with suppress(OSError):  # -1 too
+    with suppress(OSError):  # of -1 too
         os.write(out, (json.dumps(value) + "\n").encode())
 
 
@@ -114,8 +115,9 @@ def prepare(orders, out):
             resource.setrlimit(int(number), tuple(pair))
     os.chdir(orders["folder"])
     os.dup2(os.open(orders["input"] or os.devnull, os.O_RDONLY), 0)
-    if "isolate" in orders:
+    if out >= 0:
         os.dup2(2, 1)
+    if "isolate" in orders:
         os.dup2(out, RESULTS)
         os.set_inheritable(RESULTS, True)
     for number in ENDING + (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
@@ -137,24 +139,13 @@ def become(orders, out, failed):
     os._exit(127)
 
 
-def first_line(source):
-    """The orders; what follows them is only the end of the stream."""
-    text = b""
-    while not text.endswith(b"\n"):
-        piece = os.read(source, 1 << 16)
-        if not piece:
-            os._exit(0)
-        text += piece
-    return json.loads(text.decode())
-
-
-def wait(pid, source, out, woken, isolate):
+def wait(pid, out, woken, isolate):
     """Until the program ends, it passes a limit, or the orders end; how it ended, or None."""
     cpu, often = 0.0, OFTEN_ISOLATED if isolate else OFTEN
     until = time.time() + isolate["seconds"] if isolate else 0.0
     after = time.time() + often
     while True:
-        ready = select.select([source, woken], [], [], max(0.0, after - time.time()))[0]
+        ready = select.select([0, woken], [], [], max(0.0, after - time.time()))[0]
         if woken in ready:
             os.read(woken, 4096)
         done, status, usage = os.wait4(pid, os.WNOHANG)
@@ -162,7 +153,7 @@ def wait(pid, source, out, woken, isolate):
             exited = os.WIFEXITED(status)
             code, number = (os.WEXITSTATUS(status), 0) if exited else (0, os.WTERMSIG(status))
             return {"code": code, "signal": number, "peak": usage.ru_maxrss << 10}
-        if source in ready and not os.read(source, 4096):
+        if 0 in ready and not os.read(0, 4096):
             return None
         if time.time() < after:
             continue
@@ -189,17 +180,24 @@ def remove(folder):
     shutil.rmtree(folder, onerror=again)
 
 
-def main(source, says):
+def ordered():
+    """The line of orders; what follows it is only the end of the stream."""
+    text = b""
+    while not text.endswith(b"\n"):
+        piece = os.read(0, 1 << 16)
+        if not piece:
+            os._exit(0)
+        text += piece
+    return json.loads(text.decode())
+
+
+def main(says):
     """Start it, keep it, end it, clean up."""
     prctl(SUBREAPER, 1)
     for number in ENDING + (signal.SIGPIPE,):
         signal.signal(number, signal.SIG_IGN)
-    orders = first_line(source)
-    isolate = orders.get("isolate")
-    out = os.dup(says) if says >= 0 else says
-    os.set_inheritable(source, False)
-    if says > 2:
-        os.close(says)
+    orders = ordered()
+    isolate, out = orders.get("isolate"), os.dup(1) if says else -1
     broken, failed = os.pipe()
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -214,20 +212,20 @@ def main(source, says):
     said = os.read(broken, 4096).decode("utf-8", "replace")
     if said:
         say(out, {"cannot": said})
-        os._exit(127 if says < 0 else 0)
+        os._exit(0 if says else 127)
     if not isolate:
         say(out, {"pid": pid})
-    ended = wait(pid, source, out, woken, isolate)
+    ended = wait(pid, out, woken, isolate)
     left = end_all(pid)
     if isolate:
         remove(orders["folder"])
     if ended:
         say(out, dict(ended, left=left))
-    if says < 0 and ended:
+    if ended and not says:
         os._exit(128 + ended["signal"] if ended["signal"] else ended["code"])
     os._exit(0)
 
 
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]))
