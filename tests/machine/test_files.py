@@ -3,11 +3,10 @@
 import gzip
 import os
 import sys
-import zipfile
 
 import pytest
 
-from gpuwhy.facts.fact import Absent, Known, Unknown
+from gpuwhy.facts.fact import Absent, Unknown
 from gpuwhy.machine.live import LiveMachine
 from tests.formats.made import library
 
@@ -141,18 +140,6 @@ def test_symbols_are_read_once_and_files_are_closed(live):
     for _ in range(40):
         live.unmet(ME, "cu", ME)
     assert len(os.listdir("/proc/self/fd")) <= before + 1
-
-
-def test_the_first_level_of_a_zip_is_a_folder_s_names(live, tmp_path):
-    with zipfile.ZipFile(tmp_path / "torch.zip", "w") as file:
-        for name in ("torch/__init__.py", "torch/nn/__init__.py", "six.py"):
-            file.writestr(name, "")
-    found = live.list(str(tmp_path / "torch.zip")).need()
-    assert [(one.name, one.kind) for one in found] == [("six.py", "file"), ("torch", "folder")]
-    (tmp_path / "bad.egg").write_bytes(b"none")
-    (tmp_path / "plain.txt").write_text("x")
-    assert live.list(str(tmp_path / "bad.egg")).need() == ()
-    assert not isinstance(live.list(str(tmp_path / "plain.txt")), Known)
 
 
 def test_a_kernel_module_states_its_version(live, tmp_path):

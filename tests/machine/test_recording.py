@@ -18,7 +18,6 @@ from gpuwhy.machine.recording import (
     RecordingMachine,
     read_recording,
     recorded_machine,
-    thinned,
 )
 from gpuwhy.machine.sandbox import Order, encoded
 from tests.formats.made import wheel
@@ -171,11 +170,6 @@ def test_a_machine_that_one_answer_names_is_in_no_other(tmp_path):
         live.read(str(tmp_path / name))
     data = live.dump({})
     assert [one for one in (b"trantor7", b"10.9.8.7", b"hunter2") if one in data] == []
-
-
-def test_a_recording_keeps_the_hashes_that_are_compared():
-    record = "a.py,sha256=1,1\np/a.py,sha256=2,2\np/q/a.py,sha256=3,3\np/q/x.so.1,sha256=4,4\nbad"
-    assert thinned(record) == ("a.py,sha256=1,1\np/a.py,sha256=2,2\np/q/a.py,,3\np/q/x.so.1,sha256=4,4\nbad")
 
 
 def test_what_was_not_asked_is_unknown():

@@ -53,13 +53,6 @@ def test_as_predicted_through_links_and_another_copy(there, tmp_path):
     assert told(tree((wanted, ""))) == (), "nothing mapped tells nothing"
 
 
-def test_on_windows_upper_and_lower_case_are_alike():
-    predicted = tree(("C:/Windows/System32/nvcuda.dll", ""), ("C:/CUDA/bin/cudnn64_7.dll", ""))
-    assert told(predicted, "C:/WINDOWS/system32/NVCUDA.dll") == ()
-    (found,) = told(predicted, "D:/other/cudnn64_7.dll")
-    assert (found.loaded, found.expected) == ("d:/other/cudnn64_7.dll", "C:/CUDA/bin/cudnn64_7.dll")
-
-
 def test_another_soname_does_not_stand_in(there):
     wanted, other = there("a/libcusolver.so.12"), there("b/libcusolver.so.11")
     assert told(tree((wanted, "")), other) == ()

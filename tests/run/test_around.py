@@ -32,11 +32,6 @@ def limit(run, name):
     return next((one.soft, one.hard) for one in run.limits.need() if one.name == name)
 
 
-def test_the_tightest_limit_of_its_processes_counts():
-    run = around("", {"limits": {"NOFILE": [20, 40], "AS": [-1, -1]}})
-    assert limit(run, "NOFILE") == (20, 40)
-
-
 def test_without_a_look_its_limits_are_ours():
     import resource
 

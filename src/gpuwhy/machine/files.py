@@ -33,7 +33,6 @@ MAX_NAMES = 200_000
 MAX_LINKS, MAX_PARTS = 40, 4096
 MAX_SCAN, MAX_FOUND, OVERLAP = 2 << 30, 1000, 100
 MAX_TABLES = 24  # of symbols, whose files are open
-_ARCHIVES = (".zip", ".egg", ".whl")
 _DPKG_STATUS, _DPKG_INFO = "/var/lib/dpkg/status", "/var/lib/dpkg/info"
 _DEB_FIELD = r"(?m)^(Package|Status|Version|Architecture): *(.*?) *$"
 _NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR})
@@ -268,27 +267,12 @@ class Files:
     def _list(self, path: str, match: str = "") -> tuple[Entry, ...]:
         fits = re.compile(match).match if match else None
         out = []
-        for count, (name, kind) in enumerate(self._names_in(path)):
+        for count, (name, kind) in enumerate(self.system.names(self.system.place(path))):
             if count >= MAX_NAMES:
                 raise OSError(errno.E2BIG, f"more than {MAX_NAMES} names", path)
             if fits is None or fits(name):
                 out.append(Entry(name, kind))  # type: ignore[arg-type]
         return tuple(sorted(out, key=lambda e: e.name))
-
-    def _names_in(self, path: str) -> Iterator[tuple[str, str]]:
-        """Each name in a folder, or on the first level of an archive that Python takes for one."""
-        place = self.system.place(path)
-        try:
-            yield from self.system.names(place)
-            return
-        except NotADirectoryError:
-            if not path.endswith(_ARCHIVES):
-                raise
-        from gpuwhy.formats.zip import read_members
-
-        with self.system.open(place) as file, suppress(MalformedError):
-            parts = [one.name.partition("/") for one in read_members(file.pread, file.size)]
-            yield from {n: "folder" if slash else "file" for n, slash, _ in parts if n}.items()
 
     def _gather(self, path: str, match: str, *files: str) -> tuple[Gathered, ...]:
         found = []

@@ -79,7 +79,6 @@ class Changes(msgspec.Struct, frozen=True, omit_defaults=True):
 
     rows: tuple[Changed, ...]
     looked_at: int  # how many files
-    cut: bool = False  # there are more rows than are told
 
 
 class Uname(msgspec.Struct, frozen=True):

@@ -44,9 +44,8 @@ Row = tuple[str, str, int]
 def changes(record: bytes, path: str, system: FileSystem, level: str) -> Changes:
     """Look at the files as far as the level says: see Machine.changes."""
     check = _Check(record, path, system, level)
-    found = check.found()
-    rows = tuple(islice(found, MOST))
-    return Changes(rows, check.looked, cut=next(found, None) is not None)
+    rows = tuple(islice(check.found(), MOST))
+    return Changes(rows, check.looked)
 
 
 class _Check:

@@ -101,8 +101,6 @@ def _answer(redactor: Redactor, asked: tuple[str, tuple[Any, ...]], answer: Fact
     if question in _LISTS and plain["state"] == "known":
         for entry in plain["value"]:
             entry["name"] = _name(redactor, str(args[0]), entry["name"])
-            if "RECORD" in entry.get("texts", {}):
-                entry["texts"]["RECORD"] = thinned(entry["texts"]["RECORD"])
     return _hidden(redactor, plain)
 
 
@@ -110,17 +108,6 @@ def _name(redactor: Redactor, folder: str, name: str) -> str:
     """A name as paths through it are written: below /home it is a person's."""
     shown = redactor.hide(f"{folder.rstrip('/')}/{name}/x")
     return shown.rpartition("/")[0].rpartition("/")[2] if shown.count("/") else name
-
-
-def thinned(record: str) -> str:
-    """A RECORD without the hashes that nobody compares: of files deep inside, but libraries."""
-    out = []
-    for line in record.split("\n"):
-        path, _, rest = line.partition(",")
-        if path.count("/") > 1 and ".so" not in path and rest[:7] == "sha256=":
-            line = f"{path},,{rest.rpartition(',')[2]}"
-        out.append(line)
-    return "\n".join(out)
 
 
 def usual_source(question: str, args: tuple[Any, ...]) -> dict[str, str]:

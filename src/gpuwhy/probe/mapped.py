@@ -13,7 +13,6 @@ from gpuwhy.machine.machine import Machine
 DELETED = " (deleted)"
 _GRAFTED = re.compile(r"-[0-9a-f]{8}(?=\.so)")  # auditwheel's mark: libcudart-1b2c3d4e.so.11.0
 _MAJOR = re.compile(r"\.so\.(\d+)")
-_DRIVE = re.compile(r"[A-Za-z]:/")
 _OTHER = Found(Rule.OTHER)
 
 Copies = Mapping[str, Sequence[str]]
@@ -28,11 +27,8 @@ def surprises(machine: Machine, predicted: LoadTree, mapped: Sequence[str]) -> t
     """
     if not mapped:
         return ()
-    mapped = [alike(path) for path in mapped]
     copies = _by_family(mapped)
-    real = {
-        one.path: alike(value_or(machine.real(one.path), one.path)) for one in predicted.libraries
-    }
+    real = {one.path: value_or(machine.real(one.path), one.path) for one in predicted.libraries}
     found = [
         *_gone(mapped),
         *_others(predicted.libraries, real, copies),
@@ -44,12 +40,7 @@ def surprises(machine: Machine, predicted: LoadTree, mapped: Sequence[str]) -> t
 
 def family(path: str) -> str:
     """libcudnn_graph of `/x/libcudnn_graph.so.9.1.0`."""
-    return _GRAFTED.sub("", _name(alike(path))).split(".so")[0]
-
-
-def alike(path: str) -> str:
-    """A path to compare with others: on Windows upper and lower case are the same."""
-    return path.lower() if _DRIVE.match(path) else path
+    return _GRAFTED.sub("", _name(path)).split(".so")[0]
 
 
 def _name(path: str) -> str:

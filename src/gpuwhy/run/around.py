@@ -57,27 +57,17 @@ def with_surroundings(
         pids = Known(tuple(listed), Source("call", "sampler"))
         if value_or(machine.link("/proc/self/ns/pid"), "") != FIRST_NAMESPACE:
             pids = Unknown("processes have other numbers here than in the kernel log")
+    ours_now = ((name, resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))) for name in NAMES)
+    limits = (Limit(name, *both) for name, both in ours_now)  # which it inherited; -1 is none
     return msgspec.structs.replace(
         run,
         pids=pids,
-        limits=_limits(ended),
+        limits=Known(tuple(limits), Source("call", "getrlimit")),
         folder=at,
         variables=_otherwise(seen, (ours or machine).environ()),
         put_first=put_first(variables, machine, output),
         places=_places(machine, variables, value_or(at, "") or ".", output),
     )
-
-
-def _limits(ended: Ended) -> Fact[tuple[Limit, ...]]:
-    """Ours, which it inherited, unless one of its processes was seen with tighter ones; -1 is
-    none.
-    """
-    found = []
-    for name in NAMES:
-        ours = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
-        both = (ours, tuple(ended.samples.limits.get(name, ours))[:2])
-        found.append(Limit(name, *min(both, key=lambda row: row[0] if row[0] >= 0 else 1 << 64)))
-    return Known(tuple(found), Source("call", "getrlimit"))
 
 
 def _of_framework(ended: Ended, name: str) -> Any:

@@ -26,7 +26,6 @@ class Samples:
         self.seen: dict[int, dict[str, Any]] = {}
         self.start: dict[str, Any] = {}
         self.end: dict[str, Any] = {}
-        self.limits: dict[str, list[int]] = {}
 
     def take(self, said: dict[str, Any]) -> None:
         """One line of it."""
@@ -36,8 +35,6 @@ class Samples:
                 self.points = thinned(self.points)
         elif "seen" in said:
             self.seen[said["seen"]] = {**said, "environ": permitted(said.get("environ") or {})}
-        elif "limits" in said:
-            self.limits = said["limits"]
         elif "start" in said:
             self.start = said
         elif "end" in said:

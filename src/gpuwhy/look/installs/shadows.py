@@ -37,7 +37,6 @@ _STANDARD = STANDARD_MODULES | {one for one in sys.stdlib_module_names if one.st
 _MODULE = r"([A-Za-z_]\w*)(?:\.py|\.(?:cpython|abi3)[\w.-]*\.so|\.so)$"
 _INSERTED = r"sys\.path\.insert\(\s*0\s*,\s*[rR]?(['\"])(?P<folder>[^'\"]+)\1"
 _KNOWN_PTH = ("distutils-precedence.pth", "_virtualenv.pth", "matplotlib", "ray", "coverage")
-_ARCHIVES = (".zip", ".egg", ".whl")
 _MOST = 4000  # names of a folder that are looked at
 
 
@@ -111,7 +110,7 @@ def _modules(machine: Machine, folder: str, wanted: frozenset[str]) -> Iterator[
     for entry in listed[:_MOST]:
         file = re.fullmatch(_MODULE, entry.name)
         name = file[1] if file else entry.name if entry.kind != "file" else ""
-        package = folder.endswith(_ARCHIVES) or exists(machine, f"{folder}/{name}/__init__.py")
+        package = exists(machine, f"{folder}/{name}/__init__.py")
         if name in wanted and (file or package):
             yield name, entry.name
 

@@ -29,10 +29,6 @@ MAPPED = re.compile(
     r"|onnxruntime|jax)[^/]*\.so"
     r"|[^/]*(xla_cuda_plugin|_pywrap_tensorflow|onnxruntime_pybind11|xla_extension|_jax)[^/]*\.so"
     r"|torch/_C\.[^/]*)[^/]*$"
-    if os.name != "nt"
-    else r"(?i).*/((cu(da|bl|dn|ff|pt|ra|so|sp)|nv(cuda|ml|rtc|jit|toolsext|infer)|torch|c10|caffe2"
-    r"|onnxruntime)[^/]*\.dll|[^/]*(_pywrap_tensorflow|onnxruntime_pybind11)[^/]*\.pyd"
-    r"|torch/_C\.[^/]*)$"
 )
 NESTED = re.compile(r"\w*(Error|Exception|Warning): .*\S")
 KINDS = ("float32", "float16")

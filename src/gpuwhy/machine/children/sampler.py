@@ -30,16 +30,6 @@ PREFIX = re.compile(r"(/.*?)/lib(?:64)?/python\d[^/]*/(?:site|dist)-packages/")
 DEVICE = re.compile(r"/dev/(?:nvidia\d+|nvidia-uvm|dxg)$")
 WRITTEN = re.compile(r"/(?!dev/|proc/|memfd:).*(?<! \(deleted\))$")
 LOG = re.compile(r"\.(?:log|out|err|txt|stderr|stdout)$")
-LIMITS = {
-    "Max open files": "NOFILE",
-    "Max processes": "NPROC",
-    "Max address space": "AS",
-    "Max file size": "FSIZE",
-    "Max locked memory": "MEMLOCK",
-    "Max cpu time": "CPU",
-    "Max stack size": "STACK",
-    "Max data size": "DATA",
-}
 
 
 def say(value):
@@ -65,15 +55,6 @@ def number(text):
 
 
 # ---------------------------------------------------------------- one process
-
-
-def limits(pid):
-    """Rows of name, soft and hard limit; -1 where there is none."""
-    for line in read("/proc/%d/limits" % pid, 8192).splitlines():
-        name, fields = LIMITS.get(line[:26].strip()), line[26:].split()
-        if name and len(fields) > 1:
-            soft, hard = (int(one) if one.isdigit() else -1 for one in fields[:2])
-            yield name, soft, hard
 
 
 def descriptors(pid):
@@ -306,7 +287,6 @@ class Sampler:
         start = {"start": self.begin, "kills": kills(self.files)}
         say(start)
         self.nodes = any(DEVICE.match("/dev/" + name) for name in os.listdir("/dev"))
-        self.looked, self.tightest = set(), {}
         self.processes = {}
         self.touched = False
 
@@ -322,12 +302,9 @@ class Sampler:
         spent = time.process_time()
         rows, ours = self.gpus.sample(self.tree.pids)
         each, rss = self.tree.resident()
-        self.look_at_limits()
         cost = time.process_time() - spent
         for pid, size in each.items():
             if size >= BIG or pid in ours:
-                if pid not in self.processes:
-                    self.looked.discard(pid)  # a shell may set limits before it becomes a program
                 one = self.processes.setdefault(pid, Process(now))
                 one.look(pid, now, pid in ours, self.nodes)
                 self.touched = self.touched or one.said["touched"]
@@ -338,20 +315,6 @@ class Sampler:
         age = now - self.begin  # most programs fail early; the looks get rarer by themselves
         often = 0.1 if age < 3 else 0.2 if age < 60 else 0.5 if age < 600 else 1.0
         return max(often, cost / SHARE)
-
-    def look_at_limits(self):
-        """Say what is tighter in processes that were not looked at yet: a shell or a wrapper may
-        set limits for its own children.
-        """
-        before = dict(self.tightest)
-        for pid in list(self.tree.pids - self.looked)[:50]:
-            for name, soft, hard in limits(pid):
-                known = self.tightest.get(name, [-1, -1])[0]
-                if known < 0 or 0 <= soft < known:
-                    self.tightest[name] = [soft, hard]
-            self.looked.add(pid)
-        if self.tightest != before:
-            say({"limits": self.tightest})
 
     def run(self):
         """Sample and sleep; a signal wakes us."""

@@ -11,7 +11,6 @@ import sys
 import time
 
 clock = time.perf_counter
-MOST_MODULES, LONGEST = 4096, 32768  # of Windows: libraries of a process, characters of a path
 
 
 class Failed(Exception):  # noqa: N818 - it is a result, not an error of ours
@@ -78,42 +77,15 @@ class Stage:
 
 
 def mapped():
-    """(start, end, path) of every library in this process, in order; paths with forward slashes."""
-    if os.name == "nt":
-        return modules()
+    """(start, end, path) of every library in this process, in order; none where nobody tells."""
     out = []
-    with open("/proc/self/maps", "rb") as maps:
-        for line in os.fsdecode(maps.read()).splitlines():
-            place, _, path = line.partition(" /")
-            if path:
-                start, _, end = place.split()[0].partition("-")
-                out.append((int(start, 16), int(end, 16), "/" + path))
-    return out
-
-
-def modules():
-    """The same on Windows, in load order."""
-    import ctypes
-
-    class Span(ctypes.Structure):  # MODULEINFO
-        _fields_ = [
-            ("start", ctypes.c_void_p),
-            ("size", ctypes.c_uint32),
-            ("entry", ctypes.c_void_p),
-        ]
-
-    kernel, size = ctypes.WinDLL("kernel32"), ctypes.sizeof
-    kernel.GetCurrentProcess.restype = ctypes.c_void_p
-    process = ctypes.c_void_p(kernel.GetCurrentProcess())
-    handles, needed = (ctypes.c_void_p * MOST_MODULES)(), ctypes.c_uint32()
-    if not kernel.K32EnumProcessModules(process, handles, size(handles), ctypes.byref(needed)):
-        return []
-    text, out = ctypes.create_unicode_buffer(LONGEST), []
-    for handle in handles[: needed.value // size(ctypes.c_void_p)]:
-        span, module = Span(), ctypes.c_void_p(handle)
-        found = kernel.K32GetModuleInformation(process, module, ctypes.byref(span), size(span))
-        if found and kernel.GetModuleFileNameW(module, text, LONGEST):
-            out.append((span.start, span.start + span.size, text.value.replace("\\", "/")))
+    if os.path.exists("/proc/self/maps"):
+        with open("/proc/self/maps", "rb") as maps:
+            for line in os.fsdecode(maps.read()).splitlines():
+                place, _, path = line.partition(" /")
+                if path:
+                    start, _, end = place.split()[0].partition("-")
+                    out.append((int(start, 16), int(end, 16), "/" + path))
     return out
 
 
