@@ -63,7 +63,8 @@ class Tree:
             self._weigh(len(entry.name) + len(entry.target), entry.offset)
             if len(entry.name) > MAX_PATH or "\0" in entry.name:
                 continue
-            *folders, name = _inside(entry.name) or [""]
+            plain = resolved(entry.name, lambda _: None) if ".." in entry.name else entry.name
+            *folders, name = parts(plain) or [""]
             if not name.startswith(_WHITEOUT):
                 kept.append((folders, name, entry))
                 continue
@@ -130,18 +131,21 @@ class Tree:
 
     def resolve(self, path: str, last: bool = True) -> str:
         """The path after every link (`last` False: all but the last); what is missing stays."""
-        return resolved(path, self._link, self._enter, last=last)
 
-    def _link(self, path: str) -> str | None:
-        try:
-            entry = self.at(path).entry
-        except FileNotFoundError:
+        def target(path: str) -> str | None:
+            with suppress(FileNotFoundError):
+                entry = self.at(path).entry
+                return entry.target if entry.kind == "link" else None
             return None
-        return entry.target if entry.kind == "link" else None
 
-    def _enter(self, path: str) -> None:
-        if self.at(path).names is None:
+        return resolved(path, target, self.names, last=last)
+
+    def names(self, path: str) -> dict[str, Node]:
+        """What a folder holds; raises OSError."""
+        names = self.at(path).names
+        if names is None:
             raise NotADirectoryError(errno.ENOTDIR, "not a directory", path)
+        return names
 
     def opened(self, path: str) -> Opened:
         """The bytes of a file, where its layer has them; raises OSError."""
@@ -200,10 +204,8 @@ class ImageSystem(FileSystem):
 
     def names(self, path: str) -> Iterator[tuple[str, str]]:
         """Each name in a folder with its kind."""
-        names = self.tree.at(path).names
-        if names is None:
-            raise NotADirectoryError(errno.ENOTDIR, "not a directory", path)
-        yield from ((name, _TYPES[node.entry.kind][2]) for name, node in names.items())
+        for name, node in self.tree.names(path).items():
+            yield name, _TYPES[node.entry.kind][2]
 
     def target(self, path: str) -> str:
         """Where the link at a path points."""
@@ -221,14 +223,3 @@ class ImageSystem(FileSystem):
     def space(self, path: str) -> Disk:
         """Layers have no file system of their own."""
         raise OSError(errno.ENOTSUP, "an image has no disk")
-
-
-def _inside(path: str) -> list[str]:
-    """The names of a path that an archive writes: `..` goes up, and stops at the root."""
-    out: list[str] = []
-    for part in parts(path):
-        if part == "..":
-            del out[-1:]
-        else:
-            out.append(part)
-    return out

@@ -21,7 +21,6 @@ SCHEMA = "gpuwhy.record/1"
 HOME = {"/": "/home/user", "C": "C:/Users/user"}
 """The home folder of whoever recorded, as recordings write it; on Windows, the latter."""
 MAX_BYTES = 256 << 20
-_LISTS = ("list", "gather")
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -83,7 +82,7 @@ class RecordingMachine(Machine):
         home = HOME["C" if self.home[1:2] == ":" else "/"]
         redactor = of_this_machine(home_as=home, user_as="user")
         head = {"schema": SCHEMA, "gpuwhy": __version__, "home": home, "options": options, **more}
-        body = ",\n".join(f"{_json(k)}: {_hidden(redactor, v)}" for k, v in head.items())
+        body = ",\n".join(f'"{k}": {_hidden(redactor, v)}' for k, v in head.items())
         lines = (
             f"{_hidden(redactor, key)}: {_answer(redactor, asked[key], answers[key])}"
             for key in answers
@@ -93,21 +92,17 @@ class RecordingMachine(Machine):
 
 
 def _answer(redactor: Redactor, asked: tuple[str, tuple[Any, ...]], answer: Fact[Any]) -> str:
-    """One answer without what a replay puts back or nobody needs."""
+    """One answer without what a replay puts back."""
     question, args = asked
     plain = msgspec.to_builtins(answer)
     if plain.get("source") == usual_source(question, args):
         del plain["source"]
-    if question in _LISTS and plain["state"] == "known":
-        for entry in plain["value"]:
-            entry["name"] = _name(redactor, str(args[0]), entry["name"])
+    named = question in ("list", "gather") and plain["state"] == "known"
+    for entry in plain["value"] if named else ():  # as in paths: below /home it is a person's
+        shown = redactor.hide(f"{str(args[0]).rstrip('/')}/{entry['name']}/x")
+        if "/" in shown:
+            entry["name"] = shown.rpartition("/")[0].rpartition("/")[2]
     return _hidden(redactor, plain)
-
-
-def _name(redactor: Redactor, folder: str, name: str) -> str:
-    """A name as paths through it are written: below /home it is a person's."""
-    shown = redactor.hide(f"{folder.rstrip('/')}/{name}/x")
-    return shown.rpartition("/")[0].rpartition("/")[2] if shown.count("/") else name
 
 
 def usual_source(question: str, args: tuple[Any, ...]) -> dict[str, str]:
@@ -117,11 +112,7 @@ def usual_source(question: str, args: tuple[Any, ...]) -> dict[str, str]:
 
 
 def _hidden(redactor: Redactor, value: Any) -> str:
-    return _json(redactor.values(msgspec.to_builtins(value)))
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    return msgspec.json.encode(redactor.values(msgspec.to_builtins(value))).decode()
 
 
 # ------------------------------------------------------------ reading
@@ -186,8 +177,8 @@ def decoded(question: str, args: tuple[Any, ...], answer: Any) -> Fact[Any]:
     try:
         fact: Fact[Any] = msgspec.convert(answer, type=answer_type(question))
     except msgspec.ValidationError as error:
-        key = key_of(question, args)
-        return Unknown(f"the recording's answer to '{key}' makes no sense: {error}")
+        said = f"the recording's answer to '{key_of(question, args)}' makes no sense: {error}"
+        return Unknown(said)
     return fact
 
 

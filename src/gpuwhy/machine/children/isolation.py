@@ -97,22 +97,21 @@ def only_writes_below(kernel, folder, network_is_off):
             continue
         kernel.landlock(ADD_RULE, rules, 1, struct.pack("=Qi", rights, place), 0)
         os.close(place)
-    if not kernel.call("prctl", NO_NEW_PRIVS, 1, 0, 0, 0):
-        return {}
-    if kernel.landlock(RESTRICT_SELF, rules, 0) < 0:
+    alone = kernel.call("prctl", NO_NEW_PRIVS, 1, 0, 0, 0)
+    if not alone or kernel.landlock(RESTRICT_SELF, rules, 0) < 0:
         return {}
     os.close(rules)
-    return {"writes": True, "tcp": bool(net), "signals": bool(scope)}
+    return {"tcp": bool(net), "signals": bool(scope)}
 
 
 def isolate(folder):
     """Writes below one folder only, no network, no signals to others; what of it held."""
-    linux = sys.platform.startswith("linux")
-    kernel = Kernel()
-    alone = linux and without_network(kernel)
-    held = only_writes_below(kernel, folder, alone) if linux else {}
+    kernel, alone, held = Kernel(), False, {}
+    if sys.platform.startswith("linux"):
+        alone = without_network(kernel)
+        held = only_writes_below(kernel, folder, alone)
     return {
-        "writes": "held" if held.get("writes") else "not available",
+        "writes": "held" if held else "not available",
         "network": "held" if alone else "partly" if held.get("tcp") else "not available",
         "processes": "held" if held.get("signals") else "partly",
         "why": kernel.why,
@@ -123,10 +122,8 @@ def limit(orders):
     """No core files, no huge files; the user's own limits stay, for they are evidence."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     for name in LIMITS if orders["raise_limits"] else ():
-        which = getattr(resource, "RLIMIT_" + name, None)
-        if which is not None:
-            hard = resource.getrlimit(which)[1]
-            resource.setrlimit(which, (hard, hard))
+        which = getattr(resource, "RLIMIT_" + name)
+        resource.setrlimit(which, (resource.getrlimit(which)[1],) * 2)
     processor = int(orders["seconds"]) * (os.cpu_count() or 1) + 5
     for which, most in ((resource.RLIMIT_FSIZE, FILE_SIZE), (resource.RLIMIT_CPU, processor)):
         soft, hard = resource.getrlimit(which)

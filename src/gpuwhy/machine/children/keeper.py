@@ -72,9 +72,8 @@ def resident():
     """What the processes below this one hold of memory, in bytes."""
     total = 0
     for pid in descendants():
-        with suppress(OSError, IndexError, ValueError):
-            with open("/proc/%d/statm" % pid, "rb") as file:
-                total += int(file.read().split()[1]) * PAGE
+        with suppress(OSError, IndexError, ValueError), open("/proc/%d/statm" % pid, "rb") as file:
+            total += int(file.read().split()[1]) * PAGE
     return total
 
 
