@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import resource
+import shutil
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -76,12 +78,12 @@ def _plan(options: argparse.Namespace) -> Plan:
         raise UsageError("--seconds makes a long run a success, --timeout a failure: choose one")
     with refused(re.error, f"--ok {options.ok}: "):
         re.compile(options.ok)
-    if not stage.found_program(argv, os.environ):
+    if not shutil.which(argv[0]):
         raise UsageError(f"cannot run {argv[0]}: there is no such program")
     budget = _TIME.match(options.budget.strip())
     if options.budget and (not budget or not float(budget[1])):
         raise UsageError(f"--budget {options.budget}: expected a time, as in 90s, 5m, 1h")
-    limits = stage.limits_now()
+    limits = {name: resource.getrlimit(number) for name, number in stage.LIMITS.items()}
     stage.own_room()
     return Plan(
         argv=tuple(argv),
@@ -95,7 +97,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         quiet=options.idle,
         limits=limits,
         may_exceed=stage.may_exceed(),
-        gpu=stage.gpu_nodes(),
+        gpu=any(os.path.exists(f"/dev/{name}") for name in ("nvidiactl", "nvidia0", "dxg")),
     )
 
 
@@ -131,7 +133,7 @@ class World:
 
     def __init__(self, plan: Plan, input_file: str, python: str) -> None:
         self._plan, self._input, self._python = plan, input_file, python
-        self._program = stage.found_program(plan.argv, plan.environ)
+        self._program = shutil.which(plan.argv[0], path=plan.environ.get("PATH")) or ""
         self._watched: Watched | None = None
 
     def run(self, tried: Sequence[Tweak], seconds: float, sampled: bool) -> Ran:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from msgspec.structs import replace
 
@@ -51,8 +51,12 @@ def named_libraries(output: str) -> tuple[str, ...]:
 
 def observed_messages(facts: Facts, output: str) -> list[Message]:
     """The kernel's words while the program ran, and its end by a signal."""
+    seen, found = source_of(facts.system.kernel_log), []
+    for line in kernel_lines(facts, output):
+        found.append(_seen("kernel.xid", line.text, seen, xid=str(line.xid)))
+        found += [_seen(name, line.text, seen) for name in XIDS.get(line.xid or 0, ())]
     last = last_message(facts.run)
-    return [*kernel_messages(facts, output), *([last] if last else ())]
+    return [*found, last] if last else found
 
 
 def last_message(run: Run) -> Message | None:
@@ -79,14 +83,6 @@ def last_message(run: Run) -> Message | None:
 
 def _seen(name: str, text: str, source: Source, **fields: str) -> Message:
     return Message(name, 0, text, "error", fields, observed=source)
-
-
-def kernel_messages(facts: Facts, output: str) -> Iterator[Message]:
-    """What the kernel said of the GPU while the program ran."""
-    seen = source_of(facts.system.kernel_log)
-    for line in kernel_lines(facts, output):
-        yield _seen("kernel.xid", line.text, seen, xid=str(line.xid))
-        yield from (_seen(name, line.text, seen) for name in XIDS.get(line.xid or 0, ()))
 
 
 def kernel_lines(facts: Facts, output: str = "") -> tuple[KernelLine, ...]:

@@ -161,11 +161,10 @@ def _frameworks(ended: Ended) -> Fact[tuple[str, ...]]:
 
 
 def _touched(ended: Ended) -> Fact[bool]:
-    if any(seen.get("touched") for seen in ended.samples.seen.values()):
-        return Known(True, _SAMPLER)
-    if _until(ended) > (BLIND if ended.seconds < BRIEF else RARE):
+    touched = any(seen.get("touched") for seen in ended.samples.seen.values())
+    if not touched and _until(ended) > (BLIND if ended.seconds < BRIEF else RARE):
         return Unknown("its processes were not looked at until the end")
-    return Known(False, _SAMPLER)
+    return Known(touched, _SAMPLER)
 
 
 def python_of(ended: Ended) -> str:

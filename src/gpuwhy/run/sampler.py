@@ -77,15 +77,14 @@ class Sampler(threading.Thread):
         with os.fdopen(self._source, "rb") as lines:
             for line in lines:
                 with contextlib.suppress(ValueError, KeyError, TypeError):
-                    self._take(json.loads(line))
-
-    def _take(self, said: dict[str, Any]) -> None:
-        if "signal" in said:
-            with self._said:
-                self._signals = [*self._signals[-20:], (time.monotonic(), said["signal"])]
-                self._said.notify_all()
-        else:
-            self._samples.take(said)
+                    said = json.loads(line)
+                    if "signal" not in said:
+                        self._samples.take(said)
+                        continue
+                    with self._said:
+                        now = time.monotonic()
+                        self._signals = [*self._signals[-20:], (now, said["signal"])]
+                        self._said.notify_all()
 
     def got(self, number: int, seconds: float) -> bool:
         """Whether it gets the same signal at about the same time: it says so, or the kernel keeps

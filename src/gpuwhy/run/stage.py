@@ -23,11 +23,6 @@ MOST = 5000
 """Entries of a folder beyond which no copy of links is made of it."""
 
 
-def limits_now() -> dict[str, tuple[int, int]]:
-    """The limits that a program of ours inherits; -1 is none."""
-    return {name: resource.getrlimit(number) for name, number in LIMITS.items()}
-
-
 def own_room() -> None:
     """Raise our own soft limits: what the program is to feel must not end us first."""
     for number in LIMITS.values():
@@ -131,13 +126,3 @@ def kept_input(source: int, folder: str) -> str:
             file.write(piece)
             some = True
     return path if some else ""
-
-
-def found_program(argv: Sequence[str], environ: Mapping[str, str]) -> str:
-    """The file that a command starts; "" where there is none."""
-    return shutil.which(argv[0], path=environ.get("PATH")) or ""
-
-
-def gpu_nodes() -> bool:
-    """Whether there is a GPU to be opened here."""
-    return any(os.path.exists(f"/dev/{name}") for name in ("nvidiactl", "nvidia0", "dxg"))

@@ -34,7 +34,10 @@ class Stream(threading.Thread):
         self._target = numbers[0]
         self._buffer = memoryview(bytearray(PIECE))
         self._little = 1 << 10 if is_terminal else 1 << 16
-        self.source, self.theirs = _terminal(self._target) if is_terminal else _pipe()
+        self.source, self.theirs = _terminal(self._target) if is_terminal else os.pipe()
+        if not is_terminal:
+            with contextlib.suppress(OSError):  # beyond what this user may have
+                fcntl.fcntl(self.theirs, fcntl.F_SETPIPE_SZ, PIECE)
         self._woken, self._wake = os.pipe()
 
     def resize(self) -> bool:
@@ -56,31 +59,25 @@ class Stream(threading.Thread):
 
     def run(self) -> None:
         """Pass on until the end of the stream, or until the child has ended and no more comes."""
-        with contextlib.suppress(OSError):  # EIO: every holder of the terminal is gone
-            self._until_woken()
-            self._leftover()
-        os.close(self._woken)
-
-    def _until_woken(self) -> None:
+        more = select.poll()
+        more.register(self.source, select.POLLIN)
         both = select.poll()
         both.register(self.source, select.POLLIN)
         both.register(self._woken, select.POLLIN)
-        while self.open:
-            ready = dict(both.poll())
-            if self.source in ready:
+        with contextlib.suppress(OSError):  # EIO: every holder of the terminal is gone
+            while self.open:
+                ready = dict(both.poll())
+                if self.source in ready:
+                    self._pass()
+                elif self._woken in ready:
+                    break
+            # what the child wrote is in the pipe by now; whatever comes later is a grandchild's
+            most = self.ring.total + 2 * PIECE
+            while self.open and self.ring.total < most and more.poll(GRACE_MS):
                 self._pass()
-            elif self._woken in ready:
-                return
-
-    def _leftover(self) -> None:
-        """What the child wrote is in the pipe by now; whatever comes later is a grandchild's."""
-        more = select.poll()
-        more.register(self.source, select.POLLIN)
-        most = self.ring.total + 2 * PIECE
-        while self.open and self.ring.total < most and more.poll(GRACE_MS):
-            self._pass()
-        if self.open:
-            _hand_over(self.source, self._target)
+            if self.open:
+                _hand_over(self.source, self._target)
+        os.close(self._woken)
 
     def _pass(self) -> None:
         try:
@@ -112,13 +109,6 @@ def _write(target: int, rest: memoryview) -> None:
             rest = rest[os.write(target, rest) :]
         except BlockingIOError:  # somebody else made the shared terminal non-blocking
             select.select([], [target], [])
-
-
-def _pipe() -> tuple[int, int]:
-    ours, theirs = os.pipe()
-    with contextlib.suppress(OSError):  # beyond what this user may have
-        fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIECE)
-    return ours, theirs
 
 
 def _terminal(real: int) -> tuple[int, int]:

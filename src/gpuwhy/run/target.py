@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from gpuwhy.facts.run import CodeLine
 from gpuwhy.machine.live import permitted
@@ -31,26 +31,20 @@ _CALLED = re.compile(r"[\w./~-]+\.(?:sh|bash|py|env)\b")
 
 
 def python_of_command(argv: Sequence[str]) -> str:
-    """The interpreter that a command starts, or ""."""
+    """The interpreter that a command starts, or "": by its first line, where it is a script."""
     found = shutil.which(argv[0]) or ""
     if not found or os.path.basename(found).startswith("python"):
         return found
-    words = _first_line(found) or [""]
-    if os.path.basename(words[0]) == "env":
+    head = _read(found, LINE)
+    lines = head[2:].decode("utf-8", "surrogateescape").splitlines() if head[:2] == b"#!" else []
+    words = lines[0].split() if lines else []
+    if words == ["/bin/sh"] and lines[1:] and lines[1].startswith("'''exec' "):
+        # an installer's trick for long paths
+        words = [lines[1].removeprefix("'''exec' ").strip().split(' "$0"')[0].strip('"')]
+    if words and os.path.basename(words[0]) == "env":
         named = (word for word in words[1:] if not word.startswith("-") and "=" not in word)
         words = [shutil.which(next(named, "")) or ""]
-    return words[0] if os.path.basename(words[0]).startswith("python") else ""
-
-
-def _first_line(path: str) -> list[str]:
-    """The words behind #!; an installer's second-line trick for long paths included."""
-    head = _read(path, LINE)
-    if not head.startswith(b"#!"):
-        return []
-    lines = head[2:].decode("utf-8", "surrogateescape").splitlines()
-    if lines[0].strip() == "/bin/sh" and len(lines) > 1 and lines[1].startswith("'''exec' "):
-        return [lines[1].removeprefix("'''exec' ").strip().split(' "$0"')[0].strip('"')]
-    return lines[0].split()
+    return words[0] if words and os.path.basename(words[0]).startswith("python") else ""
 
 
 def _read(path: str, most: int = TEXT) -> bytes:
@@ -119,23 +113,19 @@ def settings(argv: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """
     by_scripts: dict[str, str] = {}
     by_python: dict[str, str] = {}
-    for name, text in _texts(argv):
-        python = name.endswith(".py")
-        found = (_SET_IN_PYTHON if python else _SET_IN_SHELL).finditer(text)
-        (by_python if python else by_scripts).update({one["name"]: one["value"] for one in found})
-    return permitted(by_scripts), permitted(by_python)
-
-
-def _texts(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The scripts that a command names, and those that they name."""
+    texts: list[tuple[str, str]] = []  # of the scripts that it names, and those that they name
     if "-c" in argv[1:-1] and os.path.basename(argv[0]).endswith("sh"):
-        yield "its command", argv[argv.index("-c") + 1]
+        texts.append(("", argv[argv.index("-c") + 1]))
     waiting, seen = [word for word in argv[:8] if "=" not in word], set[str]()
     while waiting and len(seen) < FILES:
         path = os.path.realpath(os.path.expanduser(waiting.pop(0)))
         data = b"" if path in seen else _read(path)
-        if data and b"\0" not in data[:4096]:
-            text = data.decode("utf-8", "replace")
-            waiting += [] if path.endswith(".py") else _CALLED.findall(text)
-            yield path, text
         seen.add(path)
+        if data and b"\0" not in data[:4096]:
+            texts.append((path, data.decode("utf-8", "replace")))
+            waiting += [] if path.endswith(".py") else _CALLED.findall(texts[-1][1])
+    for name, text in texts:
+        python = name.endswith(".py")
+        found = (_SET_IN_PYTHON if python else _SET_IN_SHELL).finditer(text)
+        (by_python if python else by_scripts).update({one["name"]: one["value"] for one in found})
+    return permitted(by_scripts), permitted(by_python)

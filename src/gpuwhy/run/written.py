@@ -7,7 +7,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from gpuwhy.machine.reading import regular
 from gpuwhy.run.child import Ended
@@ -32,21 +32,17 @@ _ROOT = re.compile(
 def elsewhere(ended: Ended, output: str, folder: str) -> tuple[str, ...]:
     """The ends of the files that the program wrote while it ran, of standard error last."""
     began = time.time() - (time.monotonic() - ended.began) - EARLY
+    last = _NAMED.finditer("\n".join(output.splitlines()[-LINES:]))
+    named = (os.path.join(folder or ".", os.path.expanduser(one["path"])) for one in last)
     seen = (row for one in ended.samples.seen.values() for row in one.get("writes", ()))
     opened = (path for _, path in sorted(seen, key=lambda row: row[0] == 2))
     found: dict[str, None] = {}
-    for path in map(os.path.realpath, (*_named(output, folder), *opened)):
+    for path in map(os.path.realpath, (*named, *opened)):
         if os.path.isfile(path) and os.path.getmtime(path) >= began:
             found.pop(path, None)
             found[path] = None
     texts = (_tail(path) for path in list(found)[-FILES:])
     return tuple(text for text in texts if text.strip() and text.strip() not in output)
-
-
-def _named(output: str, folder: str) -> Iterator[str]:
-    last = "\n".join(output.splitlines()[-LINES:])
-    for found in _NAMED.finditer(last):
-        yield os.path.join(folder or ".", os.path.expanduser(found["path"]))
 
 
 def _tail(path: str) -> str:
