@@ -210,7 +210,8 @@ def initialise(nvml):
 
 def main(folder, queries):
     """Initialise, then ask the system and each GPU."""
-    sys.path.append(folder)
+    if folder:  # an empty one would be the working folder
+        sys.path.append(folder)
     try:
         import pynvml as nvml
     except ImportError as error:
