@@ -231,7 +231,7 @@ class Gpus:
     def begin(self, folder, done):
         """Start NVML, which takes its time: processes are looked at meanwhile."""
         try:
-            sys.path.append(folder)
+            sys.path += [folder] if folder else []  # an empty one would be the working folder
             import pynvml
 
             self.nvml = pynvml
