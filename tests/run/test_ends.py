@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -49,13 +48,6 @@ def test_death_by_a_signal_is_our_death(tmp_path, number, code):
     assert [name for name in os.listdir(tmp_path) if name.startswith("core")] == [] or number != signal.SIGSEGV
 
 
-def test_a_shell_sees_what_it_would_have_seen(tmp_path):
-    script = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
-    line = " ".join([*GPUWHY, "--", sys.executable, "-c", f"'{script}'"])
-    done = subprocess.run(["sh", "-c", f"{line}; echo $?"], capture_output=True, text=True)
-    assert done.stdout == "139\n"
-
-
 def test_a_killer_that_was_not_the_kernel_is_told_apart():
     done = run(*python("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
     text = " ".join(done.stderr.decode().split())
@@ -95,22 +87,11 @@ def test_nothing_to_run():
 # ---------------------------------------------------------------- output
 
 
-def test_two_hundred_megabytes_pass_unchanged():
-    code = (
-        "import sys, hashlib, os\nh = hashlib.sha256()\n"
-        "block = b''.join(b'%09d\\n' % n for n in range(100000))\n"
-        "for _ in range(200):\n    sys.stdout.buffer.write(block); h.update(block)\n"
-        "sys.stderr.write(h.hexdigest())"
-    )
-    with subprocess.Popen([*GPUWHY, "--", *python(code)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as one:
-        assert one.stdout is not None
-        assert one.stderr is not None
-        seen, count = hashlib.sha256(), 0
-        while piece := one.stdout.read(1 << 20):
-            seen.update(piece)
-            count += len(piece)
-        assert count == 200_000_000
-        assert one.stderr.read().decode() == seen.hexdigest()
+def test_forty_megabytes_pass_unchanged():
+    code = "import sys\nfor n in range(400000): sys.stdout.write('%099d\\n' % n)"
+    bare = hashlib.sha256(b"".join(b"%099d\n" % n for n in range(400_000)))
+    done = run(*python(code))
+    assert (done.stderr, hashlib.sha256(done.stdout).digest()) == (b"", bare.digest())
 
 
 def test_streams_stay_apart_and_the_report_comes_last():
@@ -221,26 +202,6 @@ def test_a_signal_reaches_the_program_once(tmp_path, name, to):
         out, _ = ours.communicate(timeout=30)
     assert out.decode() == f"[{int(number)}]\n"
     assert ours.returncode == 0
-
-
-def test_a_signal_reaches_the_program_once_where_the_sampler_has_no_time(tmp_path):
-    argv = [*GPUWHY, "--quiet", "--", *python(CATCHES, str(tmp_path / "ready"))]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as ours:
-        wait_for(tmp_path / "ready")
-        sampler = _until_sampling(ours.pid)
-        os.kill(sampler, signal.SIGSTOP)
-        _until_stopped(sampler)
-        os.killpg(ours.pid, signal.SIGUSR1)
-        time.sleep(0.2)
-        os.kill(sampler, signal.SIGCONT)
-        out, _ = ours.communicate(timeout=30)
-    assert out == b"[10]\n"
-
-
-def _until_stopped(pid: int) -> None:
-    end = time.monotonic() + 20
-    while Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "T" and time.monotonic() < end:
-        time.sleep(0.01)
 
 
 def _until_sampling(pid: int) -> int:
