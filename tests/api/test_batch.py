@@ -95,12 +95,8 @@ def test_the_answer_tells_what_the_failed_try_needed():
     tries = f"batch 100 fits ({len(found.tries)} tries)"
     assert str(found) == f"{tries}, 101 does not: a request for 2.0 GiB failed"
     assert [*range(gpuwhy.fit_batch(stepping(2)))] == [0, 1]
-
-
-def test_the_limit_ends_the_search():
-    found = gpuwhy.fit_batch(lambda n: None, start=3, most=1000)
-    assert (found.size, found.failed) == (1000, None)
-    assert "1000 being the limit" in str(found)
+    whole = gpuwhy.fit_batch(lambda n: None, start=3, most=1000)
+    assert (whole.size, whole.failed, "1000 being the limit" in str(whole)) == (1000, None, True)
 
 
 def test_nothing_fits():
@@ -110,6 +106,9 @@ def test_nothing_fits():
     assert [one.size for one in told.value.tries] == [8, 4, 2, 1]
     with pytest.raises(gpuwhy.NoBatchFitsError):
         gpuwhy.fit_batch(stepping(3), start=8, least=4)
+    for least, start, most in ((0, 1, 9), (1, 2, 1), (4, 3, 9)):
+        with pytest.raises(ValueError, match="fit_batch needs"):
+            gpuwhy.fit_batch(lambda n: None, start, least=least, most=most)
 
 
 def test_other_errors_pass_through_untouched():
@@ -124,13 +123,6 @@ def test_other_errors_pass_through_untouched():
     assert got.value is error
     with pytest.raises(KeyboardInterrupt):
         gpuwhy.fit_batch(lambda n: (_ for _ in ()).throw(KeyboardInterrupt()))
-
-
-@pytest.mark.parametrize("numbers", [(0, 1, 9), (1, 2, 1), (4, 3, 9)])
-def test_numbers_that_make_no_sense(numbers):
-    least, start, most = numbers
-    with pytest.raises(ValueError, match="fit_batch needs"):
-        gpuwhy.fit_batch(lambda n: None, start, least=least, most=most)
 
 
 def test_a_size_that_stops_fitting_is_given_up():
@@ -181,13 +173,10 @@ def test_what_a_failed_try_held_is_freed_before_the_next():
         gc.enable()
 
 
-def test_reset_is_called_after_each_try():
+def test_torch_is_cleaned_up_between_tries_and_reset_is_called(monkeypatch):
     calls = []
     found = gpuwhy.fit_batch(stepping(3), reset=lambda: calls.append(1))
     assert len(calls) == len(found.tries)
-
-
-def test_torch_is_cleaned_up_between_tries(monkeypatch):
     done = []
     cuda = SimpleNamespace(
         is_initialized=lambda: True,

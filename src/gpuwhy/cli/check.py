@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gpuwhy.cli import HEALTHY, UsageError, output
-from gpuwhy.facts.fact import Fact, Known, Unknown, value_or
+from gpuwhy.facts.fact import Absent, Known, Unknown, value_or
 from gpuwhy.facts.version import numbers
 
 if TYPE_CHECKING:
     from gpuwhy.api.machine import Seen
-    from gpuwhy.facts.facts import Facts
 
 FRAMEWORKS = ("tensorflow", "torch", "jax", "onnxruntime", "cupy")
 MIB = 1 << 20
@@ -40,8 +39,6 @@ def _node(options: argparse.Namespace) -> int:
     from gpuwhy.cli.machine import asked_for
     from gpuwhy.cli.terminal import write
 
-    if options.probe or options.gentle:
-        raise UsageError("--jsonl does not probe: leave --probe and --gentle out")
     if not options.recording:
         options.recording = os.environ.get("GPUWHY_FROM")  # a node that answers as a recorded one
     machine, asked = asked_for(options)
@@ -51,6 +48,18 @@ def _node(options: argparse.Namespace) -> int:
 
 
 # ---------------------------------------------------------------- --query
+
+PATHS = {
+    "driver": "driver.module_version",
+    "driver_cuda": "driver.driver_cuda",
+    "gpu": "devices.gpus.name",
+    "capability": "devices.gpus.capability",
+    "memory": "devices.gpus.memory_total",
+    "memory_free": "devices.gpus.memory_free",
+    "python": "environment.python.version",
+}
+LIBRARIES = {"cuda": "cudart", "cudnn": "cudnn"}
+NAMES = (*PATHS, "gpus", *LIBRARIES, "status", "cause", *FRAMEWORKS, "torch.cuda", "torch.cudnn")
 
 
 def queried(seen: Seen, names: Iterable[str]) -> str:
@@ -62,55 +71,39 @@ def queried(seen: Seen, names: Iterable[str]) -> str:
 
 
 def _value(seen: Seen, name: str) -> str:
-    if name in NAMES:
-        return NAMES[name](seen.facts)
-    if name == "status":
-        return seen.report.status
-    if name == "cause":
-        return seen.report.causes[0].id if seen.report.causes else ""
+    facts, report = seen.facts, seen.report
+    if name in PATHS:
+        return _text(facts, PATHS[name])
+    if name == "gpus":
+        gpus = facts.devices.gpus
+        return "?" if isinstance(gpus, Unknown) else str(len(value_or(gpus, ())))
+    if name in LIBRARIES:  # the newest installed copy
+        copies = facts.libraries.copies
+        own = (one for one in value_or(copies, ()) if one.family == LIBRARIES[name])
+        newest = max((_text(one.version) for one in own), key=numbers, default="")
+        return "?" if isinstance(copies, Unknown) else newest
+    if name in ("status", "cause"):
+        first = report.causes[0].id if report.causes else ""
+        return report.status if name == "status" else first
     framework, _, part = name.partition(".")
-    installed = seen.facts.frameworks.installed
+    installed = facts.frameworks.installed
     found = next((one for one in value_or(installed, ()) if one.name == framework), None)
     if part not in ("", "cuda", "cudnn") or not (found or framework in FRAMEWORKS):
-        known = ", ".join((*NAMES, "status", "cause", *FRAMEWORKS, "torch.cuda", "torch.cudnn"))
-        raise UsageError(f"--query {name}: the names are {known}")
+        raise UsageError(f"--query {name}: the names are {', '.join(NAMES)}")
     if found is None:
         return "?" if isinstance(installed, Unknown) else ""
-    return _plain(getattr(found, f"built_for_{part}")) if part else found.version
+    return _text(found, f"built_for_{part}" if part else "version")
 
 
-def _plain(fact: Fact[Any]) -> str:
-    return str(fact.value) if isinstance(fact, Known) else "?" if isinstance(fact, Unknown) else ""
-
-
-def _gpus(facts: Facts, value: Callable[[Any], str] | None = None) -> str:
-    """A value of every GPU, with commas between; without one, how many there are."""
-    gpus = value_or(facts.devices.gpus, ())
-    if isinstance(facts.devices.gpus, Unknown):
+def _text(value: Any, path: str = "") -> str:
+    """What stands at a path of names; of several with commas between, sizes in MiB."""
+    if isinstance(value, Unknown):
         return "?"
-    return ",".join(map(value, gpus)) if value else str(len(gpus))
-
-
-def _memory(fact: Fact[int]) -> str:
-    return str(fact.value // MIB) if isinstance(fact, Known) else "?"
-
-
-def _library(facts: Facts, family: str) -> str:
-    """The newest installed copy of a library."""
-    copies = facts.libraries.copies
-    found = [_plain(one.version) for one in value_or(copies, ()) if one.family == family]
-    return "?" if isinstance(copies, Unknown) else max(found, key=numbers, default="")
-
-
-NAMES: dict[str, Callable[[Facts], str]] = {
-    "driver": lambda facts: _plain(facts.driver.module_version),
-    "driver_cuda": lambda facts: _plain(facts.driver.driver_cuda),
-    "gpus": _gpus,
-    "gpu": lambda facts: _gpus(facts, lambda gpu: gpu.name),
-    "capability": lambda facts: _gpus(facts, lambda gpu: _plain(gpu.capability)),
-    "memory": lambda facts: _gpus(facts, lambda gpu: _memory(gpu.memory_total)),
-    "memory_free": lambda facts: _gpus(facts, lambda gpu: _memory(gpu.memory_free)),
-    "cuda": lambda facts: _library(facts, "cudart"),
-    "cudnn": lambda facts: _library(facts, "cudnn"),
-    "python": lambda facts: getattr(value_or(facts.environment.python, None), "version", ""),
-}
+    if isinstance(value, (Known, Absent)):
+        value = value_or(value, "")
+    if isinstance(value, tuple):
+        return ",".join(_text(one, path) for one in value)
+    first, _, rest = path.partition(".")
+    if first and value != "":
+        return _text(getattr(value, first), rest)
+    return str(value // MIB) if isinstance(value, int) else str(value)

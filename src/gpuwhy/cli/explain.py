@@ -42,8 +42,6 @@ def go(options: argparse.Namespace) -> int:
     options.file = " ".join(options.words)  # a file, or an error that nobody quoted
     if len(options.words) > 1 and all(map(os.path.exists, options.words)):
         raise UsageError("explain reads one log; those of a job: gpuwhy explain --ranks FILE …")
-    if (options.html or options.markdown) and (options.batch or options.follow):
-        raise UsageError("--html and --markdown show one report: no --batch, no --follow")
     if options.ranks:
         return _ranks(options)
     if options.batch:
@@ -174,8 +172,8 @@ def _ranks(options: argparse.Namespace) -> int:
     from gpuwhy.fleet.ranks.decide import contract, decide, without_hosts
     from gpuwhy.fleet.ranks.report import document
 
-    if options.batch or options.follow or options.file:
-        raise UsageError("--ranks takes all its logs itself: no FILE, --batch or --follow")
+    if options.file:
+        raise UsageError("--ranks takes all its logs itself: no FILE")
     job = decide(gathered(options.ranks), text.answer_of)
     shown = without_hosts(job) if options.html or options.markdown else job
     output.put(options, document(shown, bool(options.verbose)), contract(job), nodes=True)

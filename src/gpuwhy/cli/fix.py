@@ -24,7 +24,8 @@ STUCK = 5  # it changed something and could not take it back
 
 def go(options: argparse.Namespace) -> int:
     """Diagnose, choose, print; with --apply ask, carry out, look again."""
-    _sensible(options)
+    if options.time_limit <= 0:
+        raise UsageError(f"--time-limit {options.time_limit:g}: expected a number of seconds")
     found = seen(options)
     take = _take(options, {one.id: len(one.fixes) for one in reversed(found.report.causes)})
     steps = steps_of(found.report, found.facts, take, options.causes)
@@ -48,21 +49,6 @@ def _print(options: argparse.Namespace, steps: Steps) -> None:
         for one in given if isinstance(given, list) else filter(None, [given]):
             words += [f"--{name}", one]
     output.put(options, document(steps, bool(options.verbose), shlex.join(words)), steps)
-
-
-def _sensible(options: argparse.Namespace) -> None:
-    if not options.apply:
-        for name in ("yes", "in_place", "into", "installer"):
-            if getattr(options, name):
-                raise UsageError(f"--{name.replace('_', '-')} goes with --apply")
-    elif options.recording or options.root:
-        given = "--from" if options.recording else "--root"
-        text = f"--apply changes the machine it runs on, and {given} is another one"
-        raise UsageError(f"{text}: run gpuwhy fix --apply there")
-    elif options.in_place and options.into:
-        raise UsageError("--in-place changes the environment itself, --into makes a copy")
-    elif options.time_limit <= 0:
-        raise UsageError(f"--time-limit {options.time_limit:g}: expected a number of seconds")
 
 
 def _take(options: argparse.Namespace, causes: dict[str, int]) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import islice
 
 from gpuwhy._version import __version__
@@ -44,7 +45,10 @@ def go(options: argparse.Namespace) -> int:
             gpus = tuple(options.gpu)
             target = described((), options.driver, gpus, system=system, arch=options.arch)
     texts, unread = _texts(options.paths)
-    around = _Around(options.paths)
+
+    def around(path: str) -> tuple[str, ...]:
+        return _listed(_root(path, options.paths), os.path.isabs(path))
+
     result = lint(texts, _read, target, unread, around)
     if options.fix or options.diff:
         _correct(result, texts, options.fix)
@@ -116,27 +120,23 @@ def _texts(named: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     return texts, unread
 
 
-class _Around:
-    """The paths of a file's repository, written as that file's is; walked once."""
+def _root(path: str, named: Sequence[str]) -> str:
+    """The folder above a file that holds a repository, else the one that was named."""
+    above = os.path.abspath(path)
+    folders = (os.path.abspath(one) for one in named if os.path.isdir(one))
+    default = next((one for one in folders if above.startswith(one)), os.path.dirname(above))
+    for _ in range(_DEEP):
+        above = os.path.dirname(above)
+        if any(os.path.exists(os.path.join(above, one)) for one in _ROOTS):
+            return above
+    return default
 
-    def __init__(self, named: Sequence[str]) -> None:
-        self._named = [os.path.abspath(one) for one in named if os.path.isdir(one)]
-        self._known: dict[tuple[bool, str], tuple[str, ...]] = {}
 
-    def __call__(self, path: str) -> tuple[str, ...]:
-        """Those of the folder above it that holds a repository, else of the one that was named."""
-        whole, above = os.path.isabs(path), os.path.abspath(path)
-        root = next((one for one in self._named if above.startswith(one)), os.path.dirname(above))
-        for _ in range(_DEEP + 1):
-            above = os.path.dirname(above)
-            if any(os.path.exists(os.path.join(above, one)) for one in _ROOTS):
-                root = above
-                break
-        if (whole, root) not in self._known:
-            found = islice(_walk(root, _DEEP), _AROUND)
-            shown = (one if whole else os.path.relpath(one) for one in found)
-            self._known[whole, root] = tuple(one.replace(os.sep, "/") for one in shown)
-        return self._known[whole, root]
+@cache
+def _listed(root: str, whole: bool) -> tuple[str, ...]:
+    """The paths of a repository."""
+    found = islice(_walk(root, _DEEP), _AROUND)
+    return tuple((one if whole else os.path.relpath(one)).replace(os.sep, "/") for one in found)
 
 
 def _walk(folder: str, deep: int = 100) -> Iterator[str]:

@@ -50,14 +50,8 @@ def asked_for(options: argparse.Namespace, note: Note = lambda _: None) -> tuple
     imports = bool(given("imports") or given("deep"))
     probe = "gentle" if given("gentle") else "full" if given("probe") else ""
     if given("recording"):
-        if options.python:
-            raise UsageError("--from replays the environment that was recorded: no --python")
-        if probe or imports:
-            raise UsageError("--from replays what was recorded: nothing is run or imported")
         return recorded(options.recording)
     root, python = given("root") or "", os.path.expanduser(options.python)
-    if root and (imports or probe):
-        raise UsageError("--root is another machine's files: nothing can be run there")
     if root:
         here, top = os.path.abspath(python) if python else "", os.path.realpath(root)
         for folder in (top, os.path.abspath(root)) if top != "/" and os.path.isdir(top) else ():
@@ -112,8 +106,6 @@ def _assumed(options: argparse.Namespace) -> tuple[Assume | None, str]:
     from gpuwhy.look.assumed import AssumedMachine, assume
 
     if given("like"):
-        if options.gpu or options.driver or options.gpu_memory:
-            raise UsageError("--like takes GPU and driver from a recording: no --gpu, no --driver")
         from gpuwhy.api.machine import observe
         from gpuwhy.facts.fact import value_or
 
@@ -121,10 +113,6 @@ def _assumed(options: argparse.Namespace) -> tuple[Assume | None, str]:
         names = [one.name for one in value_or(other.devices.gpus, ())]
         title = _title(names, value_or(other.driver.module_version, ""))
         return (lambda facts: assume(facts, other)), title or "that machine"
-    if options.probe or options.gentle:
-        raise UsageError("--probe tries this machine, not the one of --gpu and --driver")
-    if options.gpu_memory and not options.gpu:
-        raise UsageError("--gpu-memory: of which GPU? Name it with --gpu")
     from gpuwhy.plan import describe
 
     with refused(describe.BadMachineError):

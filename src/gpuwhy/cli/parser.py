@@ -42,6 +42,13 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
     options, surplus = _parser(ours[0]).parse_known_args(ours[1:])
     if surplus:
         raise UsageError(_surplus(ours[0], surplus))
+    command, given = table.command(ours[0]), {}
+    for row in command.rows:
+        given.update(dict.fromkeys(row.flags, bool(getattr(options, row.name))))
+    for pair, text in command.excluded.items():
+        one, other = pair.split()
+        if given.get(one) and given.get(other.lstrip("!")) is (other[0] != "!"):
+            raise UsageError(text)
     options.command, options.rest = ours[0], rest
     options.go = importlib.import_module(f"gpuwhy.cli.{ours[0]}").go
     return options

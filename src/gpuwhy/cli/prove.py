@@ -74,8 +74,6 @@ def go(options: argparse.Namespace) -> int:
 
 def _plan(options: argparse.Namespace) -> Plan:
     argv = program(options, "prove what? gpuwhy prove -- python train.py")
-    if options.seconds and options.timeout:
-        raise UsageError("--seconds makes a long run a success, --timeout a failure: choose one")
     with refused(re.error, f"--ok {options.ok}: "):
         re.compile(options.ok)
     if not shutil.which(argv[0]):

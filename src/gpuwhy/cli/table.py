@@ -90,6 +90,7 @@ class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     usage: str = ""
     shares: tuple[str, ...] = ()  # groups of shared.toml
     options: dict[str, Any] = {}
+    conflicts: dict[str, str] = {}  # pairs of options, and what to say then
     examples: dict[str, str] = {}
     exits: dict[str, str] = msgspec.field(default_factory=USUAL.copy)
     actions: dict[str, Any] = {}
@@ -103,6 +104,12 @@ class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 values = {"help": row} if isinstance(row, str) else row
                 out.append(msgspec.convert({"key": key, **values}, Option))
         return out
+
+    @property
+    def excluded(self) -> dict[str, str]:
+        """What does not go together."""
+        shared = _file("shared")["conflicts"] if "target" in self.shares else {}
+        return {**shared, **self.conflicts}
 
     @property
     def below(self) -> dict[str, Command]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import BinaryIO, TextIO
 
+from gpuwhy.answer.text import plain as harmless
 from gpuwhy.cli import ASKED, UsageError, refused
 from gpuwhy.machine import NOTE, NOTES, reading
 
@@ -21,13 +22,8 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _SIGNS = str.maketrans(
     {"✓": "+", "✗": "X", "·": "-", "–": "-", "…": "...", "→": "->", "“": '"', "”": '"'}
 )
-_STEERING = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f\ud800-\udfff"
-)
-"""C0 and C1, marks of direction and of no width, line separators, tags, halves of characters."""
-_STEERS = re.compile(f"[{_STEERING}]")
-_STEERS_NOT_TINT = re.compile(rf"(?!\x1b\[[0-9;]{{1,12}}m)[{_STEERING}]")
+_LINED = re.compile(r"([\n\t])")
+_TINTED = re.compile(r"([\n\t]|\x1b\[[0-9;]{1,12}m)")
 _LINES = re.compile(r"[\n\r\t\v\f\x85\u2028\u2029]+")
 _ORDER = re.compile(r"^(\s*)(?=::[A-Za-z-]{1,40}[ :]|##\[[a-z]{1,20}\])", re.MULTILINE)
 """A line that a workflow runner would obey."""
@@ -100,7 +96,10 @@ def has_signs(stream: TextIO) -> bool:
 
 def plain(text: str, tinted: bool = False) -> str:
     """A text of several lines without what steers a terminal or a workflow; our colours stay."""
-    text = (_STEERS_NOT_TINT if tinted else _STEERS).sub("?", text)
+    if not text.isprintable():
+        parts = (_TINTED if tinted else _LINED).split(text)  # every second one is kept
+        parts[::2] = map(harmless, parts[::2])
+        text = "".join(parts)
     return _ORDER.sub(r"\1· ", text) if "::" in text or "##[" in text else text
 
 
