@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import sys
 
+STEERING = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT")
+LOADER = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT")
+KEPT = "GPUWHY_KEPT_"
+
 
 def _isolate() -> None:
     """Start again in isolated mode where PYTHONPATH or the folder could load into us."""
@@ -15,26 +19,22 @@ def _isolate() -> None:
 
     if sys.flags.isolated or not sys.executable or os.name == "nt":
         return
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    steered = any(
-        os.environ.get(name)
-        for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT")
-    )
-    if not steered and "" not in sys.path and sys.path[:1] != [_folder()]:
+    try:
+        folder = os.getcwd()
+    except OSError:
+        folder = ""
+    steered = any(os.environ.get(name) for name in STEERING)
+    if not steered and "" not in sys.path and sys.path[:1] != [folder]:
         return
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     put = f"{root!r} in sys.path or sys.path.insert(0, {root!r})"
     code = f"import sys; {put}; from gpuwhy.__main__ import main; main()"
-    options = (
-        ["-u"] if sys.stdout is not None and getattr(sys.stdout, "write_through", False) else []
-    )
+    at_once = sys.stdout is not None and getattr(sys.stdout, "write_through", False)
+    options = ["-I", *(["-u"] if at_once else []), "-c", code]
     try:
-        os.execv(sys.executable, [sys.executable, "-I", *options, "-c", code, *sys.argv[1:]])
+        os.execv(sys.executable, [sys.executable, *options, *sys.argv[1:]])
     except OSError:
         return
-
-
-LOADER = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT")
-KEPT = "GPUWHY_KEPT_"
 
 
 def _unload() -> None:
@@ -46,30 +46,24 @@ def _unload() -> None:
     import contextlib
     import os
 
-    kept = {
-        name: value for name in LOADER if (value := os.environ.pop(KEPT + name, None)) is not None
-    }
+    kept = {name: os.environ.pop(KEPT + name) for name in LOADER if KEPT + name in os.environ}
     os.environ.update(kept)
     steered = {name: os.environ[name] for name in LOADER if os.environ.get(name)}
-    if kept or not steered or _own_modules_load():
+    if kept or not steered:
+        return
+    for name in ("_ctypes", "_hashlib", "zlib"):
+        try:
+            __import__(name)
+        except ModuleNotFoundError:  # this Python was built without it
+            continue
+        except ImportError:
+            break
+    else:
         return
     environ = {name: value for name, value in os.environ.items() if name not in LOADER}
     environ.update({KEPT + name: value for name, value in steered.items()})
     with contextlib.suppress(OSError):
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environ)
-
-
-def _own_modules_load() -> bool:
-    try:
-        import _ctypes
-        import _hashlib
-        import zlib
-
-        return bool(_ctypes and _hashlib and zlib)
-    except ModuleNotFoundError:  # this Python was built without one of them
-        return True
-    except ImportError:
-        return False
 
 
 def _encode() -> None:
@@ -83,30 +77,16 @@ def _encode() -> None:
             stream.reconfigure(encoding=encoding, errors=errors or stream.errors)  # type: ignore
 
 
-def _folder() -> str:
-    import os
-
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""
-
-
-def _say_version() -> bool:
-    """At once, without anything of ours; False where it could not be written."""
-    from gpuwhy._version import __version__
-
-    try:
-        print(f"gpuwhy {__version__}", flush=True)
-    except OSError:
-        return False
-    return True
-
-
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    if sys.argv[1:] in (["--version"], ["-V"]) and _say_version():
-        return
+    if sys.argv[1:] in (["--version"], ["-V"]):  # at once, without anything of ours
+        from gpuwhy._version import __version__
+
+        try:
+            print(f"gpuwhy {__version__}", flush=True)
+            return
+        except OSError:
+            pass  # below it is said why
     _isolate()
     _unload()
     _encode()

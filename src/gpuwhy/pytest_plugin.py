@@ -5,7 +5,6 @@ It loads nothing of gpuwhy until a marked test runs or a failure is to be explai
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,9 +19,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the option and the setting."""
     group = parser.getgroup("gpuwhy")
     group.addoption("--gpuwhy", action="store_true", help="explain GPU failures in the summary")
-    parser.addini(
-        "gpuwhy_marker", "the marker of tests that need a GPU; empty: none", default=MARKER
-    )
+    text = "the marker of tests that need a GPU; empty: none"
+    parser.addini("gpuwhy_marker", text, default=MARKER)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,10 +35,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Refuse a marker with a keyword that does not exist, before any test runs."""
     marker = config.getini("gpuwhy_marker")
-    if not marker or hasattr(
-        config, "workerinput"
-    ):  # a worker of xdist would die of it: there the test fails
-        return
+    if not marker or hasattr(config, "workerinput"):
+        return  # a worker of xdist would die of it: there the test fails
     for item in items:
         for mark in item.iter_markers(marker):
             if wrong := _unknown(mark):
@@ -66,21 +62,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _unknown(mark: pytest.Mark) -> str:
     """What is wrong with a marker's keywords, or ""."""
     unknown = next((name for name in mark.kwargs if name not in KEYWORDS), "")
-    return (
-        f"there is no keyword {unknown!r}; its keywords are {', '.join(KEYWORDS)}"
-        if unknown
-        else ""
-    )
+    known = ", ".join(KEYWORDS)
+    return f"there is no keyword {unknown!r}; its keywords are {known}" if unknown else ""
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Explain the failures, each cause once."""
-    if not config.getoption("gpuwhy"):
-        return
-    reports = [*terminalreporter.stats.get("failed", ()), *terminalreporter.stats.get("error", ())]
+    found = terminalreporter.stats.get
+    reports = [*found("failed", ()), *found("error", ())] if config.getoption("gpuwhy") else []
     notes: dict[str, list[str]] = {}
     for report in reports[:_MOST]:
-        notes.setdefault(_explained(_told(report)), []).append(report.nodeid)
+        notes.setdefault(_explained(report), []).append(report.nodeid)
     if not reports:
         return
     terminalreporter.section("gpuwhy")
@@ -91,25 +83,15 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"{len(reports) - _MOST} more failures were not looked at")
 
 
-def _explained(text: str) -> str:
+def _explained(report: Any) -> str:
+    """The note on what the failing test printed: captured output, then the error's own lines."""
     from gpuwhy.api.note import explained, written
 
+    printed = [text for name, text in getattr(report, "sections", ()) if name[:8] == "Captured"]
+    whole = getattr(report, "longreprtext", "") or str(getattr(report, "longrepr", ""))
+    errors = [line[1:].strip() for line in whole.splitlines() if line.startswith("E ")]
     try:
-        answer = explained(text, seconds=10.0)
+        answer = explained("\n".join([*printed, *(errors or [whole])])[-_LONGEST:], seconds=10.0)
         return written(answer) if answer else ""
     except Exception as error:
         return f"gpuwhy failed: {type(error).__name__}: {error}; please report it"
-
-
-def _told(report: Any) -> str:
-    """What the failing test printed: the error's own lines and the captured output."""
-    return "\n".join(_parts(report))[-_LONGEST:]
-
-
-def _parts(report: Any) -> Iterator[str]:
-    for name, text in getattr(report, "sections", ()):
-        if name.startswith("Captured"):
-            yield text
-    whole = getattr(report, "longreprtext", "") or str(getattr(report, "longrepr", ""))
-    errors = [line[1:].strip() for line in whole.splitlines() if line.startswith("E ")]
-    yield from errors or [whole]

@@ -39,8 +39,6 @@ def go(options: argparse.Namespace) -> int:
     """Look up, filter, print."""
     with refused(fitting.BadMachineError, "--works-with "):
         machine = fitting.machine(options.works_with)
-    if options.works_with and not options.platform and sys.platform == "win32":
-        options.platform = "windows-x86_64"
     wanted = naming.asked(options.name, options.version)
     if options.name and wanted is None:
         raise UsageError(f"{options.name!r} is no package's name; for example torch==2.6")
