@@ -8,17 +8,7 @@ from string import Formatter
 from msgspec.structs import replace
 
 from gpuwhy.ask import status, versions
-from gpuwhy.ask.question import (
-    Entry,
-    Outcome,
-    Point,
-    Question,
-    Reply,
-    Typed,
-    Verdict,
-    expression,
-    known,
-)
+from gpuwhy.ask.question import Entry, Outcome, Point, Question, Reply, Typed, expression, known
 from gpuwhy.ask.stated import Stated, stated
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message, Standing
@@ -30,6 +20,8 @@ VERSIONS = ("requires", "runs_on", "fits")
 """The intents that the tables of releases answer."""
 BARE = ("release", "brings", "newest")
 """What is answered of a release where nothing beside it is stated."""
+VAGUE = frozenset(("title", "generic", "here", "said", "told"))
+"""Families of messages that say only that something fails."""
 ASKED_FOR = {
     "requires": "the framework and its release, a card, or a CUDA version",
     "runs_on": "the framework's release and the card",
@@ -43,7 +35,7 @@ def question(log: Log, text: str) -> Question:
     data = known()
     intents = [one.id for one in data.intents if one.asked(words)]
     about = tuple(name for name, one in data.words.items() if expression(one).search(words))
-    return Question(" ".join(intents), about, log.case, text)
+    return Question(tuple(intents), about, words)
 
 
 def is_question(log: Log) -> bool:
@@ -74,13 +66,13 @@ def ask(log: Log, text: str) -> Reply | None:
     if len(text) > LONGEST:
         return None
     asked, said = question(log, text), stated(log.case, text)
-    intents, entries = asked.intent.split(), known().entries
+    intents, entries = asked.intents, known().entries
     rows = (entries["claims"], (*entries["notes"], *entries["relations"]))
     for group in rows:
         if (entry := _best(group, asked, said)) and (reply := _filled(entry, said)):
             return reply
     if said.capability and not said.framework and not said.cuda and "requires" not in intents:
-        kind, names = versions.of_package(said, asked.text.lower())
+        kind, names = versions.of_package(said, asked.words)
         package = [one for one in entries["versions"] if one.id == kind]
         if package and (reply := _filled(package[0], said, versions.names(said) | names)):
             return reply
@@ -108,7 +100,7 @@ def _of_versions(said: Stated, intents: Sequence[str], alone: bool = False) -> R
 
 def unanswered(log: Log, text: str) -> Reply:
     """What is missing for an answer, or that this is no question that the tables answer."""
-    intents = question(log, text).intent.split()
+    intents = question(log, text).intents
     missing = next((ASKED_FOR[one] for one in intents if one in ASKED_FOR), "")
     if missing and not {"why", "how_see"}.intersection(intents) and log.mentions_gpu:
         head = f"The question does not say enough: name {missing}"
@@ -136,9 +128,8 @@ def of_messages(log: Log) -> Reply | None:
         said = stated(log.case, hit.text)
         names = _names_of(log, hit, versions.names(said, entry.release))
         if _holds(entry.when, names) and (reply := _filled(entry, said, names)):
-            verdict: Verdict = "found" if entry.cause else reply.verdict
-            cause = entry.cause
-            return replace(reply, verdict=verdict, cause=cause, line=hit.line, quoted=hit.text)
+            reply = replace(reply, cause=entry.cause, line=hit.line, quoted=hit.text)
+            return replace(reply, verdict="found") if entry.cause else reply
     return None
 
 
@@ -185,9 +176,9 @@ def is_loud(one: Message) -> bool:
 
 
 def _is_of(message: Message, ids: Iterable[str]) -> bool:
-    return any(
-        message.id == one or (one.endswith(".") and message.id.startswith(one)) for one in ids
-    )
+    """Whether it is one of these messages, or of a family: "cudnn."."""
+    own = message.id
+    return any(own.startswith(one) if one.endswith(".") else own == one for one in ids)
 
 
 def _best(entries: Iterable[Entry], asked: Question, said: Stated) -> Entry | None:
@@ -202,82 +193,68 @@ def _fit(entry: Entry, asked: Question, said: Stated) -> float:
     plain = {name: getattr(said, name) for name in ("framework", "os", "version", "gpu", "cuda")}
     if entry.when and not _holds(entry.when, {**versions.names(said, entry.release), **plain}):
         return 0
-    if any(expression(one).search(_words(asked.text)) for one in entry.says):
+    if any(expression(one).search(asked.words) for one in entry.says):
         return 10
     about = set(asked.about)
     if not entry.about or about.intersection(entry.without):
         return 0
     if not all(about.intersection(one.split("|")) for one in entry.about):
         return 0
-    if entry.intents and not set(entry.intents).intersection(asked.intent.split()):
+    if entry.intents and not set(entry.intents).intersection(asked.intents):
         return 0
     return len(entry.about) + 0.5 * bool(entry.intents) + 0.25 * len(entry.when)
 
 
 def _holds(when: Mapping[str, str | list[str]], names: Mapping[str, str]) -> bool:
     """Whether every name has its value: "x", one of a list, "~expression", "*" stated, "" not."""
-    return all(_is(names.get(name, ""), wanted) for name, wanted in when.items())
 
+    def fits(value: str, wanted: str | list[str]) -> bool:
+        if isinstance(wanted, list):
+            return any(fits(value, one) for one in wanted)
+        if wanted.startswith("~"):
+            return bool(expression(wanted[1:]).search(value))
+        return bool(value) if wanted == "*" else value.lower() == wanted.lower()
 
-def _is(value: str, wanted: str | list[str]) -> bool:
-    if isinstance(wanted, list):
-        return any(_is(value, one) for one in wanted)
-    if wanted.startswith("~"):
-        return bool(expression(wanted[1:]).search(value))
-    return bool(value) if wanted == "*" else value.lower() == wanted.lower()
+    return all(fits(names.get(name, ""), wanted) for name, wanted in when.items())
 
 
 def _filled(entry: Entry, said: Stated, names: Mapping[str, str] | None = None) -> Reply | None:
     """The entry with its names filled in, for the system that is stated."""
-    given = names if names is not None else versions.names(said, entry.release)
+    given = dict(names if names is not None else versions.names(said, entry.release))
     system = "windows" if said.os == "windows" else "linux"
     searched = {"windows": "PATH", "": "PATH (Windows) or LD_LIBRARY_PATH (Linux)"}
-    given = {
-        **given,
-        "test": known().test("see", said.framework),
-        "built_test": known().test("built", said.framework),
-        "search_path": searched.get(said.os, "LD_LIBRARY_PATH"),
-        "framework_or_program": given.get("framework", "The program"),
-    }
-    headline = next((one for one in entry.headlines if _known(one, given)), None)
+    given["test"] = known().test("see", said.framework)
+    given["built_test"] = known().test("built", said.framework)
+    given["search_path"] = searched.get(said.os, "LD_LIBRARY_PATH")
+    given["framework_or_program"] = given.get("framework", "The program")
+
+    def fill(template: Typed) -> str | None:
+        """The text for the system; None where a name of it has no value."""
+        text = template if isinstance(template, str) else template.get(system, "")
+        known_all = all(name in given for _, name, _, _ in Formatter().parse(text) if name)
+        return text.format(**given) if known_all else None
+
+    headline = next((text for one in entry.headlines if (text := fill(one)) is not None), None)
     if headline is None:
         return None
-
-    def filled(row: Point | Outcome) -> dict[str, str]:
-        command = _for(row.command, system).format(**given)
-        return {"text": row.text.format(**given), "command": command}
-
-    points = (one for one in entry.points if _shown(one, system, said.os, given))
-    rows = (one for one in entry.rows if _shown(one, system, said.os, given))
+    points, rows = [], []
+    for point in entry.points:
+        text, command = fill(point.text), fill(point.command)
+        if point.os in ("", said.os or point.os) and text is not None and command is not None:
+            points.append(Point(point.label, text, command))
+    for row in entry.rows:
+        sees, text, command = fill(row.sees), fill(row.text), fill(row.command)
+        if row.os in ("", said.os or row.os) and None not in (sees, text, command):
+            rows.append(Outcome(sees or "", text or "", command or "", row.means))
     return Reply(
         entry.id,
-        headline.format(**given),
+        headline,
         entry.verdict,
         "",
-        tuple(Point(one.label, **filled(one)) for one in points),
-        _for(entry.run, system).format(**given),
-        tuple(Outcome(one.sees.format(**given), means=one.means, **filled(one)) for one in rows),
+        tuple(points),
+        fill(entry.run) or "",
+        tuple(rows),
         entry.source,
-        entry.fact.format(**given) if _known(entry.fact, given) else "",
+        fill(entry.fact) or "",
         os=said.os,
     )
-
-
-def _shown(row: Point | Outcome, system: str, os: str, names: Mapping[str, str]) -> bool:
-    """Whether a row is for this system, and everything that it names is known."""
-    return row.os in ("", os or row.os) and _known(
-        f"{row.text}{_for(row.command, system)}{getattr(row, 'sees', '')}", names
-    )
-
-
-VAGUE = frozenset(("title", "generic", "here", "said", "told"))
-"""Families of messages that say only that something fails."""
-
-
-def _for(command: Typed, system: str) -> str:
-    return command if isinstance(command, str) else command.get(system, "")
-
-
-def _known(template: str, names: Mapping[str, str]) -> bool:
-    """Whether every name of a template has a value."""
-    return all(name in names for _, name, _, _ in Formatter().parse(template) if name)

@@ -15,7 +15,6 @@ from typing import Literal, Union
 import msgspec
 
 from gpuwhy.causes.schema import Row
-from gpuwhy.log.case import Case
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -33,12 +32,11 @@ found: a failure with its cause. unanswered: nothing is known."""
 
 
 class Question(msgspec.Struct, frozen=True):
-    """The intent, what it is about, and what the question states."""
+    """What is asked, what it is about, and its words."""
 
-    intent: str  # a row of knowledge/intents.toml: "requires", "runs_on", "decode" …
-    about: tuple[str, ...] = ()  # ids of messages, variables, statuses, causes
-    case: Case = Case()
-    text: str = ""
+    intents: tuple[str, ...]  # rows of knowledge/intents.toml, best first: "requires", "decode" …
+    about: tuple[str, ...]  # words of it: ids of messages, variables, statuses, causes
+    words: str  # in one line and lower case
 
 
 class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -72,9 +70,9 @@ class Reply(msgspec.Struct, frozen=True):
     rows: tuple[Outcome, ...] = ()
     source: str = ""
     fact: str = ""  # what is sure, where the reasons are several
+    os: str = ""  # the system that its commands are for, where one is stated
     line: int = 0  # of the message or the line of source that it answers
     quoted: str = ""
-    os: str = ""  # the system that its commands are for, where one is stated
 
 
 class Intent(Row, frozen=True, rename={"not_": "not"}):
