@@ -18,8 +18,6 @@ DATA = known()
 ENTRIES = DATA.all
 MATCHES = [(entry, one) for entry in ENTRIES for one in entry.matches]
 NOT = [(entry, one) for entry in ENTRIES for one in entry.not_]
-INTENTS = [(intent, one) for intent in DATA.intents for one in intent.matches]
-OTHERS = [(intent, one) for intent in DATA.intents for one in intent.not_]
 
 
 def texts(entry):
@@ -34,10 +32,13 @@ def texts(entry):
 
 
 @pytest.mark.parametrize(("entry", "words"), MATCHES, ids=lambda x: getattr(x, "id", x)[:60])
-def test_an_example_is_answered_by_its_row(entry, words):
+def test_an_example_is_answered_by_its_row_short_and_whole(entry, words):
     reply = ask(read(words), words)
     assert reply is not None
     assert reply.id == entry.id
+    text = terminal.write(blocks.document(answer_of(read(words), command="ask")))
+    assert len([line for line in text.split("\n") if line]) <= 16
+    assert not re.search(r"\{\w+\}", text)
 
 
 @pytest.mark.parametrize(("entry", "words"), NOT, ids=lambda x: getattr(x, "id", x)[:60])
@@ -46,14 +47,12 @@ def test_a_near_miss_is_not(entry, words):
     assert reply is None or reply.id != entry.id
 
 
-@pytest.mark.parametrize(("intent", "words"), INTENTS, ids=lambda x: getattr(x, "id", x)[:60])
-def test_an_intent_is_recognised(intent, words):
-    assert intent.id in question(read(words), words).intents
-
-
-@pytest.mark.parametrize(("intent", "words"), OTHERS, ids=lambda x: getattr(x, "id", x)[:60])
-def test_another_intent_is_not(intent, words):
-    assert intent.id not in question(read(words), words).intents
+@pytest.mark.parametrize("intent", DATA.intents, ids=lambda intent: intent.id)
+def test_an_intent_is_recognised_and_others_are_not(intent):
+    for words in intent.matches:
+        assert intent.id in question(read(words), words).intents, words
+    for words in intent.not_:
+        assert intent.id not in question(read(words), words).intents, words
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
@@ -84,14 +83,6 @@ def test_an_expression_costs_little(pattern):
     began = time.perf_counter()
     expression(pattern).search(hostile)
     assert time.perf_counter() - began < 0.2
-
-
-@pytest.mark.parametrize(("entry", "words"), MATCHES, ids=lambda x: getattr(x, "id", x)[:60])
-def test_an_answer_is_short_and_whole(entry, words):
-    text = terminal.write(blocks.document(answer_of(read(words), command="ask")))
-    lines = [line for line in text.split("\n") if line]
-    assert len(lines) <= 16
-    assert not re.search(r"\{\w+\}", text)
 
 
 @pytest.mark.parametrize(

@@ -44,20 +44,23 @@ def test_one_release(given, verdict, why):
     assert (found.fits, found.why) == (verdict, why)
 
 
-def test_a_build_without_cuda_fits_no_gpu():
-    cpu = replace(ROW, cuda=None, sass=(), ptx=())
-    assert fits(cpu, Machine(gpu="8.0")).why == "built without CUDA"
-    assert fits(cpu, Machine(driver="535")).why == "built without CUDA"
-    assert fits(cpu, Machine(python="3.10")).fits == "yes"
+CPU = replace(ROW, cuda=None, sass=(), ptx=())
+BARE = Release("x", "1", "linux-x86_64", ("3.10",), (), "f", "h", {})
 
 
-def test_what_was_not_read_is_unknown():
-    bare = Release("x", "1", "linux-x86_64", ("3.10",), (), "f", "h", {})
-    assert fits(bare, Machine(driver="535")).fits == "unknown"
-    assert fits(replace(bare, cuda="12.4"), Machine(gpu="8.0")).fits == "unknown"
-    assert fits(bare, Machine(python="3.9", driver="535")).fits == "no", "no is stronger than unknown"
-
-
-def test_ptx_needs_libraries_that_know_the_gpu():
-    alone = replace(ROW, requires={})
-    assert "whose libraries have no code" in fits(alone, Machine(gpu="10.0")).why
+@pytest.mark.parametrize(
+    "row, given, verdict, why",
+    [
+        (CPU, {"gpu": "8.0"}, "no", "built without CUDA"),
+        (CPU, {"driver": "535"}, "no", "built without CUDA"),
+        (CPU, {"python": "3.10"}, "yes", ""),
+        (BARE, {"driver": "535"}, "unknown", ""),
+        (replace(BARE, cuda="12.4"), {"gpu": "8.0"}, "unknown", ""),
+        (BARE, {"python": "3.9", "driver": "535"}, "no", "no wheel"),  # no is stronger than unknown
+        (replace(ROW, requires={}), {"gpu": "10.0"}, "no", "whose libraries have no code"),
+    ],
+)
+def test_what_is_absent_and_what_was_not_read(row, given, verdict, why):
+    found = fits(row, Machine(**given))
+    assert found.fits == verdict
+    assert why in found.why

@@ -80,38 +80,31 @@ def test_headers_count_right_and_know_the_newest_file():
         assert header.newest == max(row.uploaded for row in seen[family]), family
 
 
-def test_values_have_their_shapes(everything):
+MACHINES = {"linux-x86_64": "x86_64", "linux-aarch64": "aarch64", "windows-x86_64": "win_amd64"}
+
+
+def test_every_row_has_its_shape_its_evidence_and_its_own_file(everything):
+    """The name and the version of the file are the row's; dashes, dots and underscores are one."""
     for r in everything:
         assert VERSION.fullmatch(r.version), r
         assert PLATFORM.fullmatch(r.platform), r
         assert re.fullmatch(r"[0-9a-f]{64}", r.sha256), r
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", r.uploaded), r
         assert r.pythons or r.platform == "source", r
-        if isinstance(r.cuda, str):
-            assert re.fullmatch(r"\d+(\.\d+)?", r.cuda), r
-        if isinstance(r.cudnn, str):
-            assert re.fullmatch(r"\d+(\.\d+){0,2}", r.cudnn), r
+        assert not isinstance(r.cuda, str) or re.fullmatch(r"\d+(\.\d+)?", r.cuda), r
+        assert not isinstance(r.cudnn, str) or re.fullmatch(r"\d+(\.\d+){0,2}", r.cudnn), r
+        assert r.cuda is not None or (r.cudnn, r.sass, r.ptx, r.opens) == (None, (), (), ()), r
         for prefix, codes in (("sm", r.sass), ("compute", r.ptx)):
             assert codes is UNSET or all(re.fullmatch(rf"{prefix}_\d+[af]?", c) for c in codes), r
-
-
-def test_every_value_has_evidence_that_is_spelled_out(everything):
-    for r in everything:
         assert {field for field in FIELDS if getattr(r, field) is not UNSET} == set(r.evidence), r
         for field, text in r.evidence.items():
             how, _, member = text.partition("@")
             assert how in releases.family(r.name).header.how, (r, field)
             assert not member.startswith("/"), r
-
-
-def test_a_row_and_its_file_agree(everything):
-    """The name and the version of the file are the row's; dashes, dots and underscores are one."""
-    for row in everything:
-        start = re.sub(r"[-_.]+", "-", f"{row.name}-{row.version}").lower()
-        assert re.sub(r"[-_.]+", "-", row.file).lower().startswith(start), row
-        assert row.file.endswith(".whl") == (row.platform != "source"), row
-        machine = {"linux-x86_64": "x86_64", "linux-aarch64": "aarch64", "windows-x86_64": "win_amd64"}
-        assert machine.get(row.platform, "") in row.file, row
+        start = re.sub(r"[-_.]+", "-", f"{r.name}-{r.version}").lower()
+        assert re.sub(r"[-_.]+", "-", r.file).lower().startswith(start), r
+        assert r.file.endswith(".whl") == (r.platform != "source"), r
+        assert MACHINES.get(r.platform, "") in r.file, r
 
 
 def test_what_is_pinned_was_published_before(everything, published):
@@ -133,14 +126,6 @@ def test_what_goes_together_was_published_before(everything, published):
             if name in known and (row.name, row.version) not in NO_PAIR:
                 assert there, (row, name, version)
                 assert min(one.uploaded for one in there) <= row.uploaded, (row, name, version)
-
-
-def test_requirements_are_of_the_same_cuda(everything):
-    """nvidia-cudnn-cu12 belongs to a build for CUDA 12."""
-    for row in everything:
-        if isinstance(row.cuda, str) and isinstance(row.requires, dict):
-            majors = {int(m[1]) for name in row.requires for m in [re.search(r"-cu(1\d)$", name)] if m}
-            assert majors <= {numbers(row.cuda)[0]}, row
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -170,16 +155,12 @@ def _missing(rows: list[Release], platform: str) -> dict[str, set[str]]:
     return out
 
 
-def test_a_build_without_cuda_has_nothing_of_it(everything):
-    for r in everything:
-        if r.cuda is None:
-            assert (r.cudnn, r.sass, r.ptx, r.opens) == (None, (), (), ()), r
-
-
 def test_requirements_are_not_newer_than_their_release(everything):
     """A pinned runtime is of the build's CUDA, and the compiled cuDNN is not newer than the pinned one."""
     for r in everything:
         pins = r.requires if isinstance(r.requires, dict) else {}
+        majors = {int(m[1]) for name in pins if (m := re.search(r"-cu(1\d)$", name))}
+        assert not isinstance(r.cuda, str) or majors <= {numbers(r.cuda)[0]}, "nvidia-cudnn-cu12 is for CUDA 12"
         for name, spec in pins.items():
             runtime = re.fullmatch(r"nvidia-cuda-runtime(-cu\d+)?", name) and re.fullmatch(r"==(\d[\d.]*)", spec)
             if runtime and isinstance(r.cuda, str) and r.name == "torch":

@@ -240,12 +240,11 @@ def _of_build(found: Build, stated: Stated) -> Names:
         for name in ("cudart", "cudnn")
     )
     yours = "yours fit" if not wrong and found.takes_cudnns(stated) else "yours do not fit"
-    own = torch_builds.variants(found.version) if found.framework == "torch" else ()
-    more = [one.cuda for one in reversed(own) if one.cuda != major_minor(found.cuda)]
+    torch = found.framework == "torch"
     return {
         "release": found.title,
         "cuda": major_minor(found.cuda),
-        "other_cudas": " and ".join(filter(None, (", ".join(more[:-1]), *more[-1:]))),
+        "other_cudas": torch_builds.other_cudas(found.version, found.cuda) if torch else "",
         "cudnn": major_minor(found.cudnn),
         "and_cudnn": f" and cuDNN {major_minor(found.cudnn)}" if found.cudnn else "",
         "cudnn_major": found.cudnn.split(".")[0],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -276,16 +277,10 @@ def _others(market: Market, found: Found) -> Iterator[Wanted]:
 def _notes(market: Market, found: Found, every: Sequence[Candidate]) -> Iterator[str]:
     """What was exchanged, and what is worth knowing of packages beside each other."""
     names = [one.name for one in market.held if not one.constraint]
-    yield from dict.fromkeys(NAMES.swapped[name] for name in names if name in NAMES.swapped)
-    tensorflow, mxnet = found.chosen.get("tensorflow"), found.chosen.get("mxnet")
-    own = tensorflow.row.name if tensorflow else ""
-    if "tensorflow-gpu" in names and own == "tensorflow":
-        yield "tensorflow-gpu ended with 2.12; since 2.1 tensorflow is the same build"
-    if tensorflow and "tensorflow" in names and own == "tensorflow-gpu":
-        without = f"tensorflow {tensorflow.version} is built without CUDA"
-        yield f"{without}: tensorflow-gpu takes its place"
-    if mxnet and "mxnet" in names:
-        yield f"mxnet is built without CUDA: {mxnet.row.name} takes its place"
+    for name, instead, text in NAMES.swapped:
+        one = next((one for one in every if re.fullmatch(instead, one.row.name)), None)
+        if one and name in names:
+            yield text.format(name=one.row.name, version=one.version)
     for name, beside, since, text in notes().beside:
         other = found.chosen.get(beside)
         here = any(one.row.name.startswith(name) for one in every)

@@ -18,7 +18,7 @@ class Names(msgspec.Struct, frozen=True):
     frameworks: dict[str, str]  # each with the names that stand for it
     builds: dict[str, str]  # those published under a name for each CUDA, and these names
     parts: dict[str, tuple[str, ...]]  # what is numbered as they are
-    swapped: dict[str, str]  # builds without CUDA: what takes their place
+    swapped: tuple[tuple[str, str, str], ...]  # a name, what takes its place: what is said
     substitutes: dict[str, dict[str, str]]  # of a system: what does the same as another there
     no_backend: tuple[str, ...]  # they run on a framework and bring none
     numbered_alike: tuple[str, ...]  # numbered after TensorFlow

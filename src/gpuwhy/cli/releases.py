@@ -20,6 +20,7 @@ from gpuwhy.cli import HEALTHY, UsageError, output, refused
 from gpuwhy.facts.version import major_minor
 from gpuwhy.knowledge import naming, releases
 from gpuwhy.knowledge.releases import FIELDS, Described, Release
+from gpuwhy.knowledge.torch_builds import other_cudas
 
 MOST = 18
 """Rows of a table; -v shows all."""
@@ -133,6 +134,10 @@ def _project(
             )
     if wanted.spec and one:
         body += [block for row in shown for block in _page(row, bool(options.verbose))]
+        row = mine[-1][0]
+        more = other_cudas(row.version, str(row.cuda)) if row.name == "torch" else ""
+        if more and row.platform.endswith("x86_64"):
+            notes.append(f"PyTorch's own index has it for CUDA {more} too")
     else:
         body += _table(known.name, mine, bool(options.verbose))
         notes += [f"{len(known.rows)} rows, read from files published up to {known.header.newest}"]

@@ -26,9 +26,7 @@ _ON_WINDOWS = "C:/Program Files/NVIDIA GPU Computing Toolkit/CUDA"
 
 
 def tree_of(
-    process: systems.Process,
-    call: win.Call = win.PLAIN,
-    optional: frozenset[str] = frozenset(),
+    process: systems.Process, call: win.Call = win.PLAIN, optional: frozenset[str] = frozenset()
 ) -> Tree:
     """The tree without the program itself, and without what is missing but `optional`."""
     machine, versions, unsure = process.machine, [], []

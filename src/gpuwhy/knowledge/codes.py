@@ -34,9 +34,7 @@ _CALL = re.compile(
 _WORKS = re.compile(r"create$|createhandle|handlecreate|init(?:ialize)?$|setup|plan\w*$|makeplan")
 _ERRORS = Source("know", "Microsoft: System Error Codes", "winerror.h")
 _STATUSES = Source(
-    "know",
-    "Microsoft: NTSTATUS Values",
-    "ntstatus.h; 0xC06D…: delayimp.h; 0xE06D7363: Visual C++",
+    "know", "Microsoft: NTSTATUS Values", "ntstatus.h; 0xC06D…: delayimp.h; 0xE06D7363: Visual C++"
 )
 
 

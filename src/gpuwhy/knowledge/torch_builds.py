@@ -76,6 +76,12 @@ def variants(version: str, machine: str = "x86_64") -> tuple[Variant, ...]:
     )
 
 
+def other_cudas(version: str, cuda: str) -> str:
+    """The further CUDA releases that a torch release is built for: 12.6 and 13.2."""
+    more = [one.cuda for one in reversed(variants(version)) if one.cuda != major_minor(cuda)]
+    return " and ".join(filter(None, (", ".join(more[:-1]), *more[-1:])))
+
+
 def _code(cuda: str, version: str) -> str:
     """The machine code of a build: the last row whose release is not newer holds."""
     rows = [code for since, code in _table().code.get(cuda, ()) if at_least(version, since)]
