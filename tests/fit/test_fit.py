@@ -22,7 +22,7 @@ from gpuwhy.fit.judge import judged, largest, settled
 from gpuwhy.fit.model import Model, Tensor
 from gpuwhy.fit.read import of_config
 from gpuwhy.fit.report import document
-from gpuwhy.fit.shape import Width, layer, shape_of
+from gpuwhy.fit.shape import Flow, layer, shape_of
 from gpuwhy.knowledge import gpus
 
 GIB = 1 << 30
@@ -84,8 +84,8 @@ def test_a_layer_keeps_what_autograd_was_seen_to_keep(width, amp, seen):
     small = llama(hidden_size=2048, intermediate_size=5632, num_key_value_heads=8)
     shape = shape_of(small)
     assert shape is not None
-    wide = Width(2.0, 4.0) if amp else Width(width, width)
-    assert layer(shape, wide, 64, True) == pytest.approx(seen, rel=0.005)
+    low, stream = (2.0, 4.0) if amp else (width, width)
+    assert layer(shape, Flow(low, stream, 64, True)) == pytest.approx(seen, rel=0.005)
 
 
 def test_the_cache_of_every_kind():

@@ -8,9 +8,8 @@ import pytest
 from gpuwhy.answer import terminal
 from gpuwhy.api.text import answer_of, explain
 from gpuwhy.cli.explain import gathered
-from gpuwhy.fleet.ranks.decide import decide, without_hosts
+from gpuwhy.fleet.ranks.decide import decide, document, without_hosts
 from gpuwhy.fleet.ranks.gather import Gathered
-from gpuwhy.fleet.ranks.report import document
 from tests.fleet.test_cli import gpuwhy
 from tests.house.test_house import SRC
 

@@ -169,8 +169,7 @@ def _grown(path: str, file: BinaryIO, ends: bool) -> Iterator[Log]:
 
 def _ranks(options: argparse.Namespace) -> int:
     """Which process of a job failed first, and why."""
-    from gpuwhy.fleet.ranks.decide import contract, decide, without_hosts
-    from gpuwhy.fleet.ranks.report import document
+    from gpuwhy.fleet.ranks.decide import contract, decide, document, without_hosts
 
     if options.file:
         raise UsageError("--ranks takes all its logs itself: no FILE")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gpuwhy.fit import shape as act
 from gpuwhy.fit.answer import Card, How, Name, Part, Use
 from gpuwhy.fit.dtypes import counted, table, width
-from gpuwhy.fit.shape import Width
+from gpuwhy.fit.shape import Flow
 from gpuwhy.fit.view import View
 from gpuwhy.knowledge.tables import load
 
@@ -127,34 +127,37 @@ def _standing(view: View, use: Use) -> list[Part]:
     return out
 
 
-def width_of(view: View, use: Use) -> Width:
-    """How wide numbers are in this use; quantised weights compute in 16 bits."""
-    size = {"f32": 4.0, "f64": 8.0}.get(use.dtype or view.weights.dtype, 2.0)
-    return Width(2.0, 4.0) if use.amp else Width(size, size)
+def _flow(view: View, use: Use) -> Flow:
+    """What goes through the layers; quantised weights compute in 16 bits."""
+    s, size = view.shape, {"f32": 4.0, "f64": 8.0}.get(use.dtype or view.weights.dtype, 2.0)
+    low, stream = (2.0, 4.0) if use.amp else (size, size)
+    # torch has no fused kernel for grouped heads in f32
+    grouped = use.framework == "torch" and low == 4 and s is not None and s.value < s.query
+    whole = use.attention != "fused" or (grouped and s is not None and not s.kv_rank)
+    return Flow(low, stream, view.tokens, not whole)
 
 
 def kv_width(view: View, use: Use) -> tuple[str, float]:
     """The type of the KV cache and its bytes."""
-    kind = use.kv_dtype or ("bf16" if width_of(view, use).low < 4 else "f32")
+    kind = use.kv_dtype or ("bf16" if _flow(view, use).low < 4 else "f32")
     return kind, width(kind)
 
 
 def _forward(view: View, use: Use) -> list[Phase]:
     """The moments of inference: the widest layer, the logits."""
-    s, w = view.shape, width_of(view, use)
+    s, f = view.shape, _flow(view, use)
     if s is None:
         return [("layers", [])]
     many = use.batch * view.tokens
     many = min(many, FLIGHT.get(use.framework, many))
-    fused = act.is_fused(s, w, use.attention == "fused", use.framework)
-    size = act.forward(s, w, view.tokens, fused) * many
+    size = act.forward(s, f) * many
     text = f"one layer at a time, {use.batch} × {view.tokens} tokens"
     out: list[Phase] = [("layers", [_part("activations", size, 0.3, 0.3, text)])]
     if s.vocab and (s.causal or s.masked):
         rows = many if s.masked else use.batch  # generate() asks for the last token's alone
         words = f"{rows} rows of {s.vocab} words"
-        logits = _part("logits", rows * s.vocab * w.low, 0.05, 1.0, words)
-        size, text = s.hidden * w.stream * many, "the last layer's output"
+        logits = _part("logits", rows * s.vocab * f.low, 0.05, 1.0, words)
+        size, text = s.hidden * f.stream * many, "the last layer's output"
         out.append(("logits", [logits, _part("activations", size, 0.2, 1.0, text)]))
     return out
 
@@ -218,22 +221,21 @@ def _state(view: View, use: Use) -> list[Part]:
 
 def _kept(view: View, use: Use) -> tuple[list[Part], list[Part], list[Part]]:
     """Activations until the backward pass, what one layer takes in it, what the loss takes."""
-    s, w = view.shape, width_of(view, use)
+    s, f = view.shape, _flow(view, use)
     if s is None:
         return [], [], []
     many = use.batch * view.tokens
-    fused = act.is_fused(s, w, use.attention == "fused", use.framework)
-    kept, back = act.kept(s, w, view.tokens, fused, use.checkpointing)
+    kept, back = act.kept(s, f, use.checkpointing)
     how = "checkpoints of each layer"
     if not use.checkpointing:
         # XLA keeps unfused scores in f32; frozen matrices need not keep their input beside LoRA
-        scored = use.framework == "jax" and not fused and w.low == 4
+        scored = use.framework == "jax" and not f.fused and f.low == 4
         kept += _XLA_SCORES * s.all_layers * s.heads * view.tokens if scored else 0
-        kept -= s.all_layers * w.low * (s.inner + s.hidden) if use.task == "lora" else 0
+        kept -= s.all_layers * f.low * (s.inner + s.hidden) if use.task == "lora" else 0
         how = f"everything {s.all_layers} layers keep"
     text = f"{how}, {use.batch} × {view.tokens} tokens"
     speaks = (s.causal or s.masked) and s.vocab
-    size = act.loss(s, w, use.framework == "jax") * many if speaks else 0.0
+    size = act.loss(s, f, use.framework == "jax") * many if speaks else 0.0
     rows = f"{many} rows of {s.vocab} words, with log-softmax and gradients"
     return (
         [_part("activations", kept * many, 0.25, 0.2, text)],

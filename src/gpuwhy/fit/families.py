@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -173,7 +172,7 @@ def _several(config: Config, dtype: str) -> tuple[list[Tensor], list[str], bool]
         own = {"T": "text", "S": "vision", "J": "projection_dim or text"}
         whole = _filled(config)
         both = Config({**whole.defaults, **whole.values, **widths})
-        tensors += _made(_of_rows(joined.rows, _Sizes(Family("", own=own), both)), dtype)
+        tensors += _made(_of_rows(joined.rows, _Names(Family("", own=own), both)), dtype)
     elif tensors:
         name = config.name or config.kind
         unknown.append(f"what joins texts and images in {name} is not known and not counted")
@@ -193,98 +192,71 @@ def _tensors(family: Family, config: Config) -> Shaped:
     classes, writers = dict.fromkeys(_CLASSES, family.classes), dict.fromkeys(_HEADS, family.head)
     heads = {**classes, **_OTHERS, **writers}
     head = next((rows for end, rows in heads.items() if name.endswith(end)), "")
-    sizes = _Sizes(family, config)
-    for one, shape in _of_rows(rows, sizes):
+    names = _Names(family, config)
+    for one, shape in _of_rows(rows, names):
         yield one.removeprefix(drop), shape
-    yield from _of_rows(head if name else family.head, sizes)
+    yield from _of_rows(head if name else family.head, names)
 
 
-def _of_rows(text: str, sizes: _Sizes) -> Shaped:
+def _of_rows(text: str, names: _Names) -> Shaped:
     prefix = ""
     for line in text.split("\n"):
         words = line.split()
         if len(words) == 1:
             prefix = words[0]
         elif words:
-            yield from _of_row((prefix if line[0] == " " else "") + words[0], words[1:], sizes)
+            yield from _of_row((prefix if line[0] == " " else "") + words[0], words[1:], names)
 
 
-def _of_row(name: str, words: list[str], sizes: _Sizes) -> Shaped:
+def _of_row(name: str, words: list[str], names: _Names) -> Shaped:
     """A row for each layer that has it, with its bias."""
     asked = [words[at + 1] for at, word in enumerate(words) if word == "if"]
-    if not all(sizes.holds(one.lstrip("!")) != one.startswith("!") for one in asked):
+    if not all(bool(names[one.lstrip("!")]) != one.startswith("!") for one in asked):
         return
     kind = words[words.index("at") + 1] if "at" in words else ""
-    shape = tuple(map(sizes.sum, words[0].split(",")))
-    biased = any(w == "b" or (w.startswith("b?") and sizes.holds(w[2:])) for w in words[1:])
-    for one in _numbered(name, sizes, kind):
+    shape = tuple(int(names.value(one)) for one in words[0].split(","))
+    biased = any(w == "b" or (w.startswith("b?") and names[w[2:]]) for w in words[1:])
+    for one in _numbered(name, names, kind):
         yield (one if "raw" in words else f"{one}.weight"), shape
         if biased:
             yield f"{one}.bias", shape[-1:] if "last" in words else shape[:1]
 
 
-def _numbered(name: str, sizes: _Sizes, kind: str) -> Iterator[str]:
+def _numbered(name: str, names: _Names, kind: str) -> Iterator[str]:
     """The name with the number of each layer in place of `[L]`."""
     found = re.search(r"\[([A-Za-z]+)\]", name)
     if not found:
         yield name
         return
-    count = sizes.sum(found[1])
+    count = int(names[found[1]])
     if count > _MOST_LAYERS:
         raise MissingError(f"a count of layers that any model has ({count:,})")
     for number in range(count):
-        if sizes.is_layer(number, kind):
+        if _is_layer(names.config, number, kind):
             inner = f"{name[: found.start()]}{number}{name[found.end() :]}"
-            yield from _numbered(inner, sizes, "")
+            yield from _numbered(inner, names, "")
 
 
-class _Sizes:
-    """What the letters and words of rows mean for one configuration."""
+def _is_layer(config: Config, number: int, kind: str) -> bool:
+    """Whether a layer is of that kind: first, rest, sparse, dense."""
+    if kind in ("first", "rest"):
+        return (number == 0) == (kind == "first")
+    if kind not in ("sparse", "dense"):
+        return True
+    types = config.list("mlp_layer_types")
+    if number < len(types):
+        return bool((types[number] == "sparse") == (kind == "sparse"))
+    step = config.count("decoder_sparse_step", "moe_layer_freq") or 1
+    sparse = number >= config.count("first_k_dense_replace") and (number + 1) % step == 0
+    routed = bool(config.of("experts")) and number not in config.list("mlp_only_layers")
+    return (sparse and routed) == (kind == "sparse")
+
+
+class _Names(dict[str, Any]):
+    """What the names in rows and expressions of families.toml mean for one configuration."""
 
     def __init__(self, family: Family, config: Config) -> None:
-        self._family, self._config = family, config
-        self._known: dict[str, int] = {}
-
-    def sum(self, expression: str) -> int:
-        """A sum of products of letters and numbers; raises MissingError."""
-        return sum(math.prod(map(self._of, term.split("*"))) for term in expression.split("+"))
-
-    def _of(self, letter: str) -> int:
-        own, file = self._family.own, _file()
-        if letter not in self._known:
-            expression = own.get(letter) or file.letters.get(letter, letter)
-            self._known[letter] = size = int(_value(expression, self._config))
-            if not size and letter not in own:
-                raise MissingError(file.missing.get(letter, "all sizes that it needs"))
-        return self._known[letter]
-
-    def holds(self, word: str) -> bool:
-        """Whether a word of a condition does."""
-        if word == "tied":  # the output shares the embeddings: as it says, else as its class does
-            return self._config.flag("tie_word_embeddings", self._family.tied)
-        return bool(_value(self._family.own.get(word, "False"), self._config))
-
-    def is_layer(self, number: int, kind: str) -> bool:
-        """Whether a layer is of that kind."""
-        if kind in ("first", "rest"):
-            return (number == 0) == (kind == "first")
-        if kind not in ("sparse", "dense"):
-            return True
-        config = self._config
-        types = config.list("mlp_layer_types")
-        if number < len(types):
-            return bool((types[number] == "sparse") == (kind == "sparse"))
-        step = config.count("decoder_sparse_step", "moe_layer_freq") or 1
-        sparse = number >= config.count("first_k_dense_replace") and (number + 1) % step == 0
-        routed = bool(config.of("experts")) and number not in config.list("mlp_only_layers")
-        return (sparse and routed) == (kind == "sparse")
-
-
-class _Fields(dict[str, Any]):
-    """What the names in an expression of families.toml mean for one configuration."""
-
-    def __init__(self, config: Config) -> None:
-        self._config = config
+        self.family, self.config = family, config
         super().__init__(
             ENDS=lambda *ends: config.name.endswith(ends),
             HAS=lambda key: key in config.values,
@@ -292,17 +264,35 @@ class _Fields(dict[str, Any]):
             LIST=lambda key: config.list(key) or config.text(key).split("|"),
         )
 
+    def value(self, expression: str) -> Any:
+        """An expression of our own data; the configuration gives values alone."""
+        try:
+            return eval(_compiled(expression), {"__builtins__": {}}, self)
+        except ZeroDivisionError:
+            return 0
+
     def __missing__(self, name: str) -> Any:
-        config = self._config
-        if name == "HEAD":
-            return config.head_dim
+        self[name] = found = self._found(name)
+        return found
+
+    def _found(self, name: str) -> Any:
+        config, own, file = self.config, self.family.own, _file()
+        if name in own:
+            return self.value(own[name])
+        if name in file.letters:
+            size = self.value(file.letters[name])
+            if not size:
+                raise MissingError(file.missing.get(name, "all sizes that it needs"))
+            return size
+        if name == "tied":  # the output shares the embeddings: as it says, else as its class does
+            return config.flag("tie_word_embeddings", self.family.tied)
         if name == "BARE":
             return config.name.endswith("Model") or not config.name
         if name == "LABELS":
             names = config.values.get("id2label")
             return len(names) if isinstance(names, dict) and names else 2
         if name.isupper():  # a size by our name
-            return config.of(name.lower())
+            return config.head_dim if name == "HEAD" else config.of(name.lower())
         if name.endswith("_"):
             return config.flag(name[:-1], True)
         value = config.values.get(name)
@@ -312,11 +302,3 @@ class _Fields(dict[str, Any]):
 @cache
 def _compiled(expression: str) -> CodeType:
     return compile(expression, "families.toml", "eval")
-
-
-def _value(expression: str, config: Config) -> Any:
-    """An expression of our own data over fields of a configuration, which gives values alone."""
-    try:
-        return eval(_compiled(expression), {"__builtins__": {}}, _Fields(config))
-    except ZeroDivisionError:
-        return 0

@@ -172,7 +172,7 @@ def gguf(folder: Folder, name: str, source: Source) -> Model:
         head, _, of, total, ending = found.groups()
         names = [f"{head}{number:05}{of}{total}{ending}" for number in range(1, int(total) + 1)]
     for other in names:
-        if other != name and not folder.has(other):
+        if not folder.has(other):
             unknown.append(f"{other} is not here: its tensors are not counted")
         elif other != name:
             more, part = _one_file(folder.open(other))
@@ -180,8 +180,7 @@ def gguf(folder: Folder, name: str, source: Source) -> Model:
     partial = bool(unknown)
     heads = meta.get(f"{meta.get('general.architecture')}.attention.head_count_kv")
     if isinstance(heads, list) and len(set(map(str, heads))) > 1:
-        said = "the layers differ in their key and value heads: the largest is taken for all"
-        unknown.append(said)
+        unknown.append("the layers differ in their heads: the largest count is taken for all")
     arch, said_so = _architecture(meta, tensors), tuple(unknown)
     return Model(
         name, "gguf", tuple(tensors), arch, unknown=said_so, files=len(names), partial=partial

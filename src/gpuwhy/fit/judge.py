@@ -8,11 +8,11 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from gpuwhy.answer.text import size as shown
-from gpuwhy.fit.account import FLIGHT, base, kv_width, peak, width_of
+from gpuwhy.fit.account import FLIGHT, base, kv_width, peak
 from gpuwhy.fit.answer import About, Card, Fit, FitError, Part, Serving, Share, Status, Use
 from gpuwhy.fit.dtypes import FLOATS
 from gpuwhy.fit.model import Model
-from gpuwhy.fit.shape import SCORED, is_fused
+from gpuwhy.fit.shape import SCORED
 from gpuwhy.fit.view import tokens_of, view_of
 
 _MOST_SHARES, _MOST_RANKS, _MOST_BATCH = 16, 16384, 1 << 16
@@ -29,9 +29,11 @@ def judged(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = T
     use, cards = settled(model, use, cards)
     shares = shares_of(model, use, cards)
     fullest = shares[0]
-    blind = view_of(model, use).shape is None
+    shape = view_of(model, use).shape
+    blind = shape is None
     unsure = (model.partial or blind) and fullest.status != "does_not_fit"
     unseen = "the layers are not known, so activations and a KV cache are not counted"
+    usual = "the files leave out a part of the architecture; usual sizes were taken"
     arch = model.architecture
     about = About(
         path=model.path,
@@ -56,7 +58,7 @@ def judged(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = T
         margin=fullest.card.room - fullest.needs,
         shares=tuple(shares),
         unknown=(*model.unknown, unseen) if blind else model.unknown,
-        notes=tuple(_notes(model, use)),
+        notes=() if shape is None or shape.known else (usual,),
         largest=0 if blind or not changes else largest(model, use, cards) % _MOST_BATCH,
         serving=_serving(model, use, shares) if use.framework == "vllm" else None,
     )
@@ -177,22 +179,3 @@ def _headline(found: Fit) -> str:
     words = {"fits": "fits into", "only_just": "only just fits into"}[found.status]
     spare = f"{shown(max(0, found.room - found.bytes))} to spare (± {spread})"
     return f"{name}: {what} {words} {where}: about {shown(found.bytes)} of {room}, {spare}"
-
-
-def _notes(model: Model, use: Use) -> list[str]:
-    """What was taken for granted."""
-    view = view_of(model, use)
-    said: list[str] = []
-    if view.shape is None:
-        return said
-    if not view.shape.known:
-        said.append("the files leave out a part of the architecture; usual sizes were taken")
-    if use.attention == "fused" and is_fused(view.shape, width_of(view, use), True, use.framework):
-        said.append(
-            "attention by a fused kernel (SDPA, flash); --attention eager counts all scores"
-        )
-    elif use.attention == "fused":
-        said.append("torch has no fused attention for grouped heads in f32: all scores are counted")
-    if use.task == "inference" and view.shape.causal:
-        said.append("logits of the last token only, as generate() asks for")
-    return said

@@ -140,20 +140,17 @@ class Folder:
         self._open = ExitStack()
         self.close = self._open.close
 
-    def names(self, below: str = "") -> tuple[str, ...]:
+    def names(self, below: str = "") -> list[str]:
         """What lies in it, or in a folder of it."""
         try:
-            return tuple(sorted(name for name, _ in self._system.names(self._path(below))))[:20_000]
+            return sorted(name for name, _ in self._system.names(self._path(below)))[:20_000]
         except OSError as error:
             raise _unreadable("the folder", error) from None
 
     def has(self, name: str) -> bool:
-        """Whether there is such a file or folder."""
-        path = self._path(name)
-        try:
-            return bool(self._system.stat(path))
-        except (OSError, ValueError):
-            return False
+        """Whether there is such a file."""
+        below, _, last = name.rpartition("/")
+        return last in self.names(below)
 
     def open(self, name: str) -> Source:
         """A file; raises Unreadable."""

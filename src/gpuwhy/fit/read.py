@@ -87,10 +87,8 @@ def _folder(folder: Folder) -> Model:
             raise Unreadable(f"it is a cache with {len(states)} states of a model: name one")
         with closing(Folder(f"{folder.path}/snapshots/{states[0]}")) as inner:
             return _folder(inner)
-    usual = [one for name in _SINGLE for one in (f"{name}.index.json", name) if one in names]
-    indexes = [one for one in names if one.endswith(".index.json")]
-    first = [one for one in usual if one in indexes] or usual or indexes
-    held = first[:1] or _other(names)
+    usual = (*(f"{name}.index.json" for name in _SINGLE), *_SINGLE)
+    held = [one for one in usual if one in names][:1] or _other(names)
     if not held:
         if "config.json" in names:
             return of_config(Config(folder.json("config.json")), "config.json")

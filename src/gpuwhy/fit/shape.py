@@ -84,7 +84,7 @@ def shape_of(model: Model) -> Shape | None:
     inner = arch.intermediate or 4 * arch.hidden
     names = [one.name for one in model.tensors]
     vectors = [one for one in model.tensors if len(one.shape) == 1]
-    norms = 0  # elements that all norms of all layers go over; one of heads goes over every head
+    norms = 0  # elements that all norms go over; one of heads goes over every head
     for one in vectors:
         if re.search(r"\d+\.", one.name) and _NORM_WEIGHT.search(one.name):
             of_heads = one.shape[0] == arch.head_dim != arch.hidden
@@ -119,68 +119,54 @@ def shape_of(model: Model) -> Shape | None:
 
 
 @dataclass(frozen=True)
-class Width:
-    """How wide numbers are: in matrices (`low`), and in the stream between the layers."""
+class Flow:
+    """What goes through the layers: how wide numbers are, the tokens, whether scores are whole."""
 
-    low: float
-    stream: float
+    low: float  # bytes of a number in matrices
+    stream: float  # and between the layers
+    tokens: int
+    fused: bool
 
 
-def _norm_bytes(shape: Shape, w: Width) -> float:
+def _norms(s: Shape, f: Flow) -> float:
     """What the norms of one layer keep, the inputs of the matrices behind them included."""
-    wide = shape.norms or 2.0 * shape.hidden
-    mixed = w.low < w.stream
-    readers = (shape.parts if mixed else 1) + (2 if mixed and shape.gated else 1)
-    inside = 4.0 + (4.0 if shape.wide_norm else w.stream) if shape.rms else w.stream
-    return wide * inside + readers * shape.hidden * w.low
+    mixed = f.low < f.stream
+    readers = (s.parts if mixed else 1) + (2 if mixed and s.gated else 1)
+    inside = 4.0 + (4.0 if s.wide_norm else f.stream) if s.rms else f.stream
+    return (s.norms or 2.0 * s.hidden) * inside + readers * s.hidden * f.low
 
 
-def _attention(shape: Shape, w: Width, tokens: int, fused: bool) -> float:
+def _attention(s: Shape, f: Flow) -> float:
     """Queries, keys, values, output; without a fused kernel also the scores of every pair."""
-    scores = shape.heads * tokens * (4.0 + (w.low if w.low < 4 else 0.0))
-    kept = w.low * (2 * shape.query + 2 * shape.value) + 4 * shape.heads
-    return kept if fused else kept + scores
+    kept = f.low * (2 * s.query + 2 * s.value) + 4 * s.heads
+    return kept + (0 if f.fused else s.heads * f.tokens * (4.0 + (f.low if f.low < 4 else 0.0)))
 
 
-def is_fused(shape: Shape, w: Width, fused: bool, framework: str) -> bool:
-    """Whether the scores are never whole: torch has no such kernel for grouped heads in f32."""
-    grouped = framework == "torch" and w.low == 4 and shape.value < shape.query
-    return fused and not (grouped and not shape.kv_rank)
-
-
-def layer(shape: Shape, w: Width, tokens: int, fused: bool) -> float:
+def layer(s: Shape, f: Flow) -> float:
     """Everything that one layer keeps for the backward pass."""
-    routed = shape.experts_used * shape.hidden * w.low * 2
-    kept = 4 if shape.gated else 1 if shape.straight else 2
-    fed = w.low * shape.inner * (kept + shape.curved) + routed
-    return _norm_bytes(shape, w) + _attention(shape, w, tokens, fused) + fed
+    kept = 4 if s.gated else 1 if s.straight else 2
+    fed = s.inner * (kept + s.curved) + s.experts_used * s.hidden * 2
+    return _norms(s, f) + _attention(s, f) + f.low * fed
 
 
-def kept(
-    shape: Shape, w: Width, tokens: int, fused: bool, checkpointing: bool
-) -> tuple[float, float]:
+def kept(s: Shape, f: Flow, checkpointing: bool) -> tuple[float, float]:
     """Of all layers: what is kept until the backward pass, and what one layer takes in it."""
-    one = layer(shape, w, tokens, fused)
-    inner = w.low * shape.inner * (3 if shape.gated else 2)
-    pairs = 0.0 if fused else 2 * shape.heads * tokens * 4.0
-    back = max(inner, w.low * 4 * shape.query + pairs) + 2 * shape.hidden * w.stream
+    one, inner = layer(s, f), f.low * s.inner * (3 if s.gated else 2)
+    pairs = 0.0 if f.fused else 2 * s.heads * f.tokens * 4.0
+    back = max(inner, f.low * 4 * s.query + pairs) + 2 * s.hidden * f.stream
     if checkpointing:
-        return shape.all_layers * shape.hidden * w.stream, one + back
-    cross = shape.decoder_layers * _attention(shape, w, tokens, fused)
-    return shape.all_layers * one + cross + _norm_bytes(shape, w) / 2, back
+        return s.all_layers * s.hidden * f.stream, one + back
+    return s.all_layers * one + s.decoder_layers * _attention(s, f) + _norms(s, f) / 2, back
 
 
-def forward(shape: Shape, w: Width, tokens: int, fused: bool) -> float:
+def forward(s: Shape, f: Flow) -> float:
     """What one layer takes while nothing is kept: the larger of its two halves."""
-    routed = shape.experts_used * shape.hidden * w.low * 2
-    inner = w.low * shape.inner * (3 if shape.gated else 2) + routed
-    attend = w.low * (4 * shape.query + 2 * shape.value)
-    pairs = 0.0 if fused else shape.heads * tokens * (2 * w.low + 4.0 if w.low < 4 else 8.5)
-    normed = 8.0 * shape.hidden if shape.rms else 0.0
-    return 2 * shape.hidden * w.stream + max(inner, attend + pairs, normed)
+    inner = f.low * (s.inner * (3 if s.gated else 2) + s.experts_used * s.hidden * 2)
+    pairs = 0.0 if f.fused else s.heads * f.tokens * (2 * f.low + 4.0 if f.low < 4 else 8.5)
+    attend = f.low * (4 * s.query + 2 * s.value) + pairs
+    return 2 * s.hidden * f.stream + max(inner, attend, 8.0 * s.hidden if s.rms else 0.0)
 
 
-def loss(shape: Shape, w: Width, jit: bool) -> float:
+def loss(s: Shape, f: Flow, jit: bool) -> float:
     """Logits, their f32 copy's log-softmax and two gradients of it."""
-    wide = w.stream if shape.masked else 4.0
-    return shape.vocab * (w.low + (4.0 if jit else 3 * wide))
+    return s.vocab * (f.low + (4.0 if jit else 3 * (f.stream if s.masked else 4.0)))

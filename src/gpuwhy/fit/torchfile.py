@@ -26,8 +26,6 @@ _LAYERS = ("_parameters", "_buffers", "_modules")
 """Where a module of torch.nn keeps what its state_dict names; not a part of a name."""
 _DENSE = ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_qtensor")
 _WRAPPED = ("_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_from_type_v2")
-
-
 _PLAIN = re.compile(
     r"(builtins|__builtin__)\.(bool|bytearray|bytes|complex|dict|float|frozenset|int|list|range|set"
     r"|slice|str|tuple|object)|collections\.\w+|copy_?reg\._reconstructor|_codecs\.encode"
@@ -62,13 +60,15 @@ class _Made(dict[Any, Any]):
 
     def extend(self, values: Any) -> None:
         """Several members."""
-        for value in values:
-            self.append(value)
+        self.update(enumerate(values, len(self)))
 
 
 class _Inert(pickle._Unpickler):
     """Imports nothing, calls nothing but stand-ins, and hashes nothing that could be endless."""
 
+    stack: list[Any]
+    append: Any
+    pop_mark: Any
     dispatch: ClassVar[dict[int, Any]] = dict(pickle._Unpickler.dispatch)
 
     def find_class(self, module: str, name: str) -> Any:
@@ -88,23 +88,23 @@ class _Inert(pickle._Unpickler):
         return ("kept", pid)
 
     def _put(self, values: list[Any]) -> None:
-        target = self.stack[-1]  # type: ignore[attr-defined]
+        target = self.stack[-1]
         for key, value in zip(values[::2], values[1::2], strict=False):
             plain = key if isinstance(key, (str, int, float, bytes)) else len(target)
             target[plain] = value
 
     def _pair(self) -> None:
-        value, key = self.stack.pop(), self.stack.pop()  # type: ignore[attr-defined]
+        value, key = self.stack.pop(), self.stack.pop()
         self._put([key, value])
 
     def _dict(self) -> None:
-        values = self.pop_mark()  # type: ignore[attr-defined]
-        self.append({})  # type: ignore[attr-defined]
+        values = self.pop_mark()
+        self.append({})
         self._put(values)
 
     def _frozen(self) -> None:
-        self.pop_mark()  # type: ignore[attr-defined]
-        self.append(())  # type: ignore[attr-defined]
+        self.pop_mark()
+        self.append(())
 
     dispatch[pickle.SETITEM[0]] = _pair
     dispatch[pickle.SETITEMS[0]] = lambda self: self._put(self.pop_mark())
@@ -132,7 +132,24 @@ def read(source: Source) -> tuple[list[Tensor], list[str]]:
         file = io.BytesIO(source.some(0, _MOST_PICKLE))
         for _ in range(3):  # magic number, version, what the machine was
             _load(file)
-    return _counted(list(_walk(_load(file), "", set(), 0)), sizes)
+    found = list(_walk(_load(file), "", set(), 0))
+    if len(found) > MOST_TENSORS:
+        raise Unreadable(f"it claims more than {MOST_TENSORS:,} tensors")
+    left: dict[str, int] = {}  # of each storage, what no tensor has taken
+    for name, _, _, storage, room in found:
+        if sizes and sizes.get(storage, -1) < room:
+            raise Unreadable(f"the storage of {name[:80]} is not in the archive as its record says")
+        left[storage] = max(room, left.get(storage, 0))
+    taken = [dtypes.size_of(one[1], one[2]) for one in found]
+    for at in sorted(range(len(found)), key=lambda at: -taken[at]):  # the largest counts first
+        storage = found[at][3]
+        taken[at] = min(taken[at], left[storage])
+        left[storage] -= taken[at]
+    tensors = [Tensor(*one[:3], size) for one, size in zip(found, taken, strict=True)]
+    own = [one for one in tensors if not one.name.lower().startswith(_TRAINING)]
+    spare = sum(left.values())
+    said = f"its storages hold {spare:,} bytes more than its tensors use: slices were saved"
+    return own or tensors, [said] if spare else []
 
 
 def _of_zip(source: Source) -> tuple[bytes, dict[str, int]]:
@@ -146,11 +163,9 @@ def _of_zip(source: Source) -> tuple[bytes, dict[str, int]]:
         inner = Source(open_member(source.some, source.size, members[name]), size, name)
     except MalformedError as error:
         raise Unreadable(f"its zip archive cannot be read: {error.what}") from None
-    if size > _MOST_PICKLE:
-        raise Unreadable(f"its pickle claims {size:,} bytes, more than any real file's")
     folders = (f"{name[:-8]}data/", f"{name[:-8]}tensors/")
     held = {key.rpartition("/")[2]: members[key].size for key in members if key.startswith(folders)}
-    return inner.at(0, size), held
+    return inner.at(0, size, "its pickle"), held
 
 
 _Found = tuple[str, str, tuple[int, ...], str, int]
@@ -162,17 +177,14 @@ def _walk(value: Any, name: str, seen: set[int], depth: int) -> Iterator[_Found]
     if id(value) in seen or depth > _DEEPEST or not isinstance(value, (dict, list, tuple)):
         return
     seen.add(id(value))
-    made = value if isinstance(value, _Made) else None
-    if made is not None and made.called.startswith("torch.") and made.args:
-        tensor = _tensor(made, name, 0)
-        if tensor:
-            yield tensor
-            return
-    pairs = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, one in pairs:
+    made = value if isinstance(value, _Made) else _Made()
+    if made.called.startswith("torch.") and made.args and (tensor := _tensor(made, name, 0)):
+        yield tensor
+        return
+    for key, one in value.items() if isinstance(value, dict) else enumerate(value):
         inner = name if key in _LAYERS else f"{name}.{key}" if name else str(key)
         yield from _walk(one, inner[:MOST_NAME], seen, depth + 1)
-    for part in (made.args, made.state) if made is not None else ():
+    for part in (made.args, made.state):
         yield from _walk(part, name, seen, depth + 1)
 
 
@@ -192,35 +204,9 @@ def _tensor(made: _Made, name: str, depth: int) -> _Found | None:
     if not plain or not 0 <= kept[4] <= 1 << 50:
         raise Unreadable(f"the tensor {name[:80]} has no storage: it is no file of torch.save")
     dims = args[2].args[0] if isinstance(args[2], _Made) and args[2].args else args[2]
-    if kind.endswith("v3") and len(args) > 6:
-        dtype, bits = dtypes.named(_called(args[6])), 8  # its storage is counted in bytes
-    else:
-        dtype = dtypes.named(_called(kept[1]).removesuffix("Storage"))
-        bits = dtypes.bits(dtype)
-    return name, dtype, shape_of(dims, name), str(kept[2]), kept[4] * bits // 8
-
-
-def _called(value: Any) -> str:
-    return str(getattr(value, "called", "")).rpartition(".")[2]
-
-
-def _counted(found: list[_Found], sizes: dict[str, int]) -> tuple[list[Tensor], list[str]]:
-    """Tensors with what each adds: of several in one storage the largest counts first."""
-    if len(found) > MOST_TENSORS:
-        raise Unreadable(f"it claims more than {MOST_TENSORS:,} tensors")
-    left: dict[str, int] = {}
-    for name, _, _, storage, room in found:
-        if sizes and sizes.get(storage, -1) < room:
-            raise Unreadable(f"the storage of {name[:80]} is not in the archive as its record says")
-        left[storage] = max(room, left.get(storage, 0))
-    rows = [(dtypes.size_of(dtype, shape), at) for at, (_, dtype, shape, *_) in enumerate(found)]
-    taken = {}
-    for size, at in sorted(rows, key=lambda row: -row[0]):
-        storage = found[at][3]
-        taken[at] = min(size, left[storage])
-        left[storage] -= taken[at]
-    tensors = [Tensor(*one[:3], taken[at]) for at, one in enumerate(found)]
-    own = [one for one in tensors if not one.name.lower().startswith(_TRAINING)]
-    spare = sum(left.values())
-    said = f"its storages hold {spare:,} bytes more than its tensors use: slices were saved"
-    return own or tensors, [said] if spare else []
+    word, bits = str(getattr(kept[1], "called", "")).removesuffix("Storage"), 0
+    if kind.endswith("v3") and len(args) > 6:  # its storage is counted in bytes
+        word, bits = str(getattr(args[6], "called", "")), 8
+    dtype = dtypes.named(word.rpartition(".")[2])
+    size = kept[4] * (bits or dtypes.bits(dtype)) // 8
+    return name, dtype, shape_of(dims, name), str(kept[2]), size
