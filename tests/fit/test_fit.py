@@ -67,6 +67,9 @@ def test_figures_that_everybody_knows():
     assert EIGHT.parameters == 8_030_261_248
     assert part(into(EIGHT, tokens=1), "kv cache") == 131_072  # 128 KiB
     assert part(found, "framework") == 686 << 20  # as measured
+    for gpu, how in (("H200", "know"), ("RTX 3060", "assumed")):  # on one card, and not on others
+        parts = into(SEVEN, gpu).shares[0].parts
+        assert {one.how for one in parts if one.name == "framework"} == {how}
     trained = into(SEVEN, task="train", tokens=512, amp=True)
     for name, each in {"optimizer": 8, "weights": 4, "gradients": 4}.items():  # 16 a parameter
         assert part(trained, name) == pytest.approx(each * SEVEN.parameters, rel=0.001)
@@ -142,14 +145,8 @@ def test_uses_that_make_no_sense_are_told_in_a_sentence():
 
 
 CARDS = {
-    "RTX 4090": 23.99,
-    "NVIDIA H100 80GB HBM3": 79.6,
-    "A100-SXM4-40GB": 40.0,
-    "3090": 24.0,
-    "T4": 15.0,
-    "1g.10gb": 9.5,
-    "RTX 3060 Laptop": 6.0,
-    "2x V100-32GB": 32.0,
+    **{"RTX 4090": 23.99, "NVIDIA H100 80GB HBM3": 79.6, "A100-SXM4-40GB": 40.0, "3090": 24.0},
+    **{"T4": 15.0, "1g.10gb": 9.5, "RTX 3060 Laptop": 6.0, "2x V100-32GB": 32.0},
 }
 
 
@@ -161,18 +158,15 @@ def test_cards_as_people_write_them(word):
     assert len(found) == (2 if word.startswith("2x") else 1)
 
 
-@pytest.mark.parametrize(
-    "word, memory, say",
-    [
+def test_cards_that_make_no_sense():
+    for word, memory, say in (
         ("sm_89", (), "--gpu-memory"),
         ("RTX 4091", (), "no such GPU"),
         ("RTX 4090", (5,), "no size"),
         ("T4", (8 * GIB, 9 * GIB), "one for each"),
-    ],
-)
-def test_cards_that_make_no_sense(word, memory, say):
-    with pytest.raises(FitError, match=say):
-        cards.described((word,), memory)
+    ):
+        with pytest.raises(FitError, match=say):
+            cards.described((word,), memory)
 
 
 def test_every_row_of_the_table_is_found_by_its_own_name():
@@ -211,20 +205,9 @@ def test_what_has_no_layers_that_are_known_is_said_to_be_unknown():
     assert (found.status, found.largest) == ("unknown", 0)
     assert "weights alone take 16 MiB" in found.headline
     assert "not counted" in found.unknown[0]
-
-
-def test_buffers_are_no_parameters():
-    rows = (("bn.weight", (64,)), ("bn.running_mean", (64,)), ("bn.num_batches_tracked", ()))
-    model = Model("x", "torch", tuple(Tensor(name, "f32", shape, 4) for name, shape in rows))
-    assert model.parameters == 64
-
-
-def test_what_was_measured_on_one_card_is_assumed_of_others():
-    def how(gpu: str) -> set[str]:
-        parts = into(SEVEN, gpu).shares[0].parts
-        return {one.how for one in parts if one.name == "framework"}
-
-    assert (how("H200"), how("RTX 3060")) == ({"know"}, {"assumed"})
+    buffers = ("bn.weight", "bn.running_mean", "bn.num_batches_tracked")
+    model = Model("x", "torch", tuple(Tensor(name, "f32", (64,), 256) for name in buffers))
+    assert model.parameters == 64, "buffers are no parameters"
 
 
 def test_vllm_gets_its_two_numbers():

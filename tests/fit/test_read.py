@@ -56,9 +56,6 @@ def test_counts_are_those_of_transformers():
             wrong[label] = (*got, tensors, count, said)
     assert wrong == {}
     assert len(families()) > 60
-
-
-def test_published_models_have_their_published_counts():
     for line in (HERE / "published.jsonl").read_text().splitlines():
         label, values, count = json.loads(line)
         made, _, _ = tensors_of(Config(values), "f32")
@@ -169,21 +166,17 @@ def archive(folder: Path, data: bytes) -> Path:
 
 
 EVIL = [
-    (os.system, ("touch pwned",)),
-    (eval, ("1",)),
-    (subprocess.Popen, (["true"],)),
-    (getattr, ("x", "y")),
-    (pickle.loads, (b"N.",)),
-    (runpy.run_path, ("x",)),
+    *[(os.system, ("touch pwned",)), (eval, ("1",)), (subprocess.Popen, (["true"],))],
+    *[(getattr, ("x", "y")), (pickle.loads, (b"N.",)), (runpy.run_path, ("x",))],
 ]
 
 
 @pytest.mark.parametrize("protocol", [2, 4])
-@pytest.mark.parametrize("function, args", EVIL)
-def test_a_pickle_that_would_run_code_is_refused(tmp_path, monkeypatch, function, args, protocol):
+def test_a_pickle_that_would_run_code_is_refused(tmp_path, monkeypatch, protocol):
     monkeypatch.chdir(tmp_path)
-    data = pickle.dumps({"weight": Calls(function, *args)}, protocol)
-    assert "do not load it" in refused(archive(tmp_path, data))
+    for function, args in EVIL:
+        data = pickle.dumps({"weight": Calls(function, *args)}, protocol)
+        assert "do not load it" in refused(archive(tmp_path, data))
     assert not (tmp_path / "pwned").exists()
 
 

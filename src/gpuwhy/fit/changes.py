@@ -17,7 +17,7 @@ from gpuwhy.fit.judge import bisected, shares_of
 from gpuwhy.fit.model import Model
 from gpuwhy.fit.view import view_of
 
-_WANTED, _NARROW = 3, 1.5  # how many are shown; what a change that only just fits weighs more
+_WANTED = 3  # how many are shown
 _COMMON = ("RTX 3060", "RTX 4090", "RTX 5090", "L40S", "A100-80GB", "H100", "H200", "B200")
 
 
@@ -39,16 +39,15 @@ def smallest(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Change, .
     """The cheapest changes that make it fit, of different kinds; pairs where no single one does."""
     tries = _Tries(model, cards)
     found = list(tries.single(use))
-    if len(found) < _WANTED:
-        found += tries.paired(use, {change.kind for _, change in found})
-    if len(found) < _WANTED:
+    alone = {change.kind for _, change in found if change.status == "fits"}
+    if len(alone) < _WANTED:  # two at once: each second move is looked for after the first is made
+        for first in (move for move in tries.plain(use) if move.kind not in alone):
+            seen = {*alone, first.kind}
+            found += tries.single(replace(use, **first.use), (first,), seen)
+    if sum(change.status == "fits" for _, change in found) < _WANTED:
         found += _other_card(model, use, cards)
-    if len(found) < _WANTED:
-        tries.strict = False
-        again = [*tries.single(use), *tries.paired(use, {change.kind for _, change in found})]
-        found += [(weight + _NARROW, change) for weight, change in again]
     best: dict[frozenset[str], Change] = {}
-    for _, change in sorted(found, key=lambda row: row[0]):
+    for _, change in sorted(found, key=lambda row: (row[1].status != "fits", row[0])):
         best.setdefault(frozenset(change.kind.split(" + ")), change)
     return tuple(best.values())[:_WANTED]
 
@@ -59,7 +58,6 @@ class _Tries:
     def __init__(self, model: Model, cards: tuple[Card, ...]) -> None:
         self.model, self.cards = model, cards
         self.known: dict[Use, Share] = {}
-        self.strict = True
 
     def fullest(self, use: Use) -> Share:
         """The GPU with the least left."""
@@ -70,37 +68,28 @@ class _Tries:
         return self.known[use]
 
     def fits(self, use: Use) -> bool:
-        """Whether it fits, safely where that is asked for."""
-        return self.fullest(use).status in (("fits",) if self.strict else ("fits", "only_just"))
+        """Whether it safely fits."""
+        return self.fullest(use).status == "fits"
 
     def single(
         self, use: Use, made: tuple[Move, ...] = (), seen: Collection[str] = ()
     ) -> Iterator[tuple[float, Change]]:
         """One change, after those that were made, with what the fullest GPU then holds."""
         for move in self.moves(use):
-            changed = replace(use, **move.use)
-            if move.kind in seen or not self.fits(changed):
+            share = self.fullest(replace(use, **move.use))
+            if move.kind in seen or share.status == "does_not_fit":
                 continue
-            moves, share = (*made, move), self.fullest(changed)
-            yield (
-                sum(one.weight for one in moves),
-                Change(
-                    kind=" + ".join(one.kind for one in moves),
-                    text=" and ".join(one.text for one in moves),
-                    options=" ".join(one.options for one in moves),
-                    cost="; ".join(one.cost for one in moves),
-                    bytes=share.bytes,
-                    room=share.card.room,
-                    status=share.status,
-                ),
+            moves = (*made, move)
+            change = Change(
+                kind=" + ".join(one.kind for one in moves),
+                text=" and ".join(one.text for one in moves),
+                options=" ".join(one.options for one in moves),
+                cost="; ".join(one.cost for one in moves),
+                bytes=share.bytes,
+                room=share.card.room,
+                status=share.status,
             )
-
-    def paired(self, use: Use, seen: set[str]) -> Iterator[tuple[float, Change]]:
-        """Two at once: each second move is looked for after the first is made."""
-        for first in self.plain(use):
-            if first.kind not in seen:
-                changed = replace(use, **first.use)
-                yield from self.single(changed, (first,), {*seen, first.kind})
+            yield sum(one.weight for one in moves), change
 
     def plain(self, use: Use) -> Iterator[Move]:
         """The moves of the table that would change something here."""
