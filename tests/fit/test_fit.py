@@ -145,8 +145,13 @@ def test_uses_that_make_no_sense_are_told_in_a_sentence():
 
 
 CARDS = {
-    **{"RTX 4090": 23.99, "NVIDIA H100 80GB HBM3": 79.6, "A100-SXM4-40GB": 40.0, "3090": 24.0},
-    **{"T4": 15.0, "1g.10gb": 9.5, "RTX 3060 Laptop": 6.0, "2x V100-32GB": 32.0},
+    "RTX 4090": 23.99,
+    "NVIDIA H100 80GB HBM3": 79.6,
+    "A100-SXM4-40GB": 40.0,
+    "3090": 24.0,
+    "1g.10gb": 9.5,
+    "RTX 3060 Laptop": 6.0,
+    "2x V100-32GB": 32.0,
 }
 
 

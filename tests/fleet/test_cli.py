@@ -32,13 +32,6 @@ def names(files):
     return sorted(map(str, files.glob("gpu*.jsonl")))
 
 
-def test_check_jsonl_is_one_line(tmp_path):
-    code, out, _ = gpuwhy("check", "--jsonl", "--node", "gpu1")
-    assert code in (0, 1, 4)
-    assert out.count("\n") == 1
-    assert json.loads(out)["node"] == "gpu1"
-
-
 def test_a_launcher_that_ends_all_when_one_fails_can_be_spared(tmp_path):
     options, answers = hosts.answers("h200-no-module")
     value = {"schema": "gpuwhy.record/1", "gpuwhy": "0", "options": options, "answers": answers}

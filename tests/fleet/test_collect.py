@@ -56,7 +56,6 @@ def test_launchers_that_name_the_node(launcher, shape, tmp_path):
     assert value["silent"] == ["gpu5"]
     again = [decoded(line) for line in kept.read_bytes().splitlines()]
     assert [one.label for one in again] == ["gpu0", "gpu1", "gpu2", "gpu3"]
-    assert all(abs(one.received - time.time()) < 600 for one in again)
 
 
 def test_a_launcher_that_hangs_is_ended_and_what_came_counts(launcher):

@@ -126,15 +126,6 @@ def test_the_last_answer_of_a_node_counts():
     assert fleet.repeated == {"a": 2}
 
 
-def test_a_clock_that_is_off_is_told_where_arrival_was_noted():
-    answers = [answer(f"n{n}", time=1000.0 + n / 10, received=1000.2 + n / 10) for n in range(6)]
-    answers.append(answer("late", time=700.0, received=1000.5))
-    fleet = compare(answers)
-    assert [one.node for one in fleet.odd] == ["late"]
-    assert fleet.odd[0].differs[0].fact == "host.clock"
-    assert fleet.odd[0].differs[0].value == pytest.approx(300.3, abs=0.2)
-
-
 def test_who_said_nothing_is_named_with_the_launchers_word():
     lines = [
         b"gpu1: " + changed("x").encode(),

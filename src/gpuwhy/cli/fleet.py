@@ -69,10 +69,10 @@ def node_line(machine: Machine, seen: Seen, node: str = "") -> str:
 
 def launch(options: argparse.Namespace) -> int:
     """Have a launcher ask, and compare what comes."""
-    argv, heard = command(options.rest), Heard()
+    argv, heard = command(options.rest), Heard(keep=True)
     launched = _started(argv, options.seconds, read.MOST)
     for number, one in enumerate(launched.lines(), 1):
-        heard.take(one.data, f"line {number} of {argv[0]}", one.time)
+        heard.take(one.data, f"line {number} of {argv[0]}")
     if launched.out_of_time:
         say(f"gpuwhy: {argv[0]} was ended after {options.seconds:g} s; what had come is compared")
     if not heard.answers:
@@ -99,7 +99,7 @@ def ray(options: argparse.Namespace) -> int:
     cluster = Cluster()
     argv = [sys.executable, "-m", "gpuwhy", *child]
     for one in _started(argv, options.seconds, read.MOST * 2).lines():
-        cluster.take(one.data, one.time)
+        cluster.take(one.data)
     if not cluster.nodes:
         why = cluster.why or f"no Ray cluster answered within {options.seconds:g} s"
         raise UsageError(f"--ray {options.ray}: {why}")

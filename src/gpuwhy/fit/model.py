@@ -79,7 +79,7 @@ class Model:
     """A model as its files describe it."""
 
     path: str
-    format: str  # safetensors, gguf, torch, config, adapter
+    format: str  # safetensors, gguf, torch, config
     tensors: tuple[Tensor, ...] = ()
     architecture: Architecture = Architecture()
     quantisation: str = ""  # gptq, awq, bitsandbytes-4bit …

@@ -10,17 +10,12 @@ from dataclasses import replace
 from gpuwhy.fit import headers, torchfile
 from gpuwhy.fit.config import Config, quantised
 from gpuwhy.fit.families import architecture_of, tensors_of
-from gpuwhy.fit.model import Architecture, Folder, Model, Tensor, Unreadable
+from gpuwhy.fit.model import Folder, Model, Tensor, Unreadable
 from gpuwhy.machine.files import FileSystem
 
 _MOST_SAID, _LONGEST = 40, 280
 _HUB = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
-_SINGLE = (
-    "model.safetensors",
-    "adapter_model.safetensors",
-    "pytorch_model.bin",
-    "adapter_model.bin",
-)
+_SINGLE = ("model.safetensors", "pytorch_model.bin")
 _ENDINGS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt")
 _NO_MODEL = re.compile(r"(optimizer|scheduler|scaler|rng_state|training_args|random_states).*")
 _VARIANT = re.compile(r"\.(fp16|bf16|ema|non_ema)\.")
@@ -82,11 +77,9 @@ def _folder(folder: Folder) -> Model:
     """The model of a folder: an index, the usual names, what else has weights, config.json."""
     names = folder.names()
     if "snapshots" in names and "config.json" not in names:
-        states = folder.names("snapshots")
-        if len(states) != 1:
-            raise Unreadable(f"it is a cache with {len(states)} states of a model: name one")
-        with closing(Folder(f"{folder.path}/snapshots/{states[0]}")) as inner:
-            return _folder(inner)
+        raise Unreadable("it is a cache with states of a model: name one folder of snapshots")
+    if "adapter_config.json" in names:
+        raise Unreadable("it is an adapter: give the folder of the model that it changes")
     usual = (*(f"{name}.index.json" for name in _SINGLE), *_SINGLE)
     held = [one for one in usual if one in names][:1] or _other(names)
     if not held:
@@ -96,13 +89,10 @@ def _folder(folder: Folder) -> Model:
             raise Unreadable("it is a pipeline of several models: give the folder of one of them")
         raise Unreadable("there is no safetensors, GGUF or PyTorch file in it, and no config.json")
     models = [_file(folder, name) for name in held]
-    tensors = tuple({one.name: one for model in models for one in model.tensors}.values())
-    whole = models[0]
-    if len(models) > 1:
-        whole = replace(whole, tensors=tensors, files=len(models))
-    if "adapter_config.json" in names:
-        return _adapter(whole, Config(folder.json("adapter_config.json")))
-    return whole
+    if len(models) == 1:
+        return models[0]
+    tensors = {one.name: one for model in models for one in model.tensors}
+    return replace(models[0], tensors=tuple(tensors.values()), files=len(models))
 
 
 def _other(names: Sequence[str]) -> list[str]:
@@ -175,15 +165,3 @@ def of_config(config: Config, name: str) -> Model:
         computed=True,
         partial=partial,
     )
-
-
-def _adapter(model: Model, config: Config) -> Model:
-    """The weights of an adapter with what its configuration says."""
-    kind, rank = config.text("peft_type") or "LORA", config.count("r")
-    base = config.text("base_model_name_or_path")
-    said = f"this is an adapter ({kind.lower()}{f' of rank {rank}' if rank else ''}): the model "
-    said += f"that it changes{f' ({base})' if base else ''} comes on top and is not counted"
-    own = [one for one in model.unknown if not one.startswith("there is no config.json")]
-    arch = Architecture(name=kind)
-    unknown = (*own, said)
-    return replace(model, format="adapter", architecture=arch, partial=True, unknown=unknown)

@@ -105,7 +105,6 @@ class Answer(msgspec.Struct):
     base: dict[str, Value] = {}  # facts that many nodes share
     whole: tuple[str, ...] = ()  # families of facts that it saw all of: "env", "package"
     label: str = ""  # what the launcher put before the line, where that names a node
-    received: float = 0.0  # when the line came, by the reader's clock; 0 = nobody noted it
 
     @property
     def name(self) -> str:

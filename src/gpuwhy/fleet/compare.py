@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import NamedTuple
 
 from gpuwhy.facts.version import numbers
@@ -30,8 +29,6 @@ from gpuwhy.fleet.answer import (
 OWN_KIND = 0.2  # share of nodes from which another kind of GPU is a kind of node, not an oddity
 SURE = 0.5  # confidence from which a cause of a node's own report counts
 FEW = 5  # with fewer nodes than this, every difference is told
-SKEW = 2.0  # seconds that a clock may be off: lines take a moment to arrive
-FEWEST_CLOCKS = 3  # with fewer nobody can say which one is wrong
 _FRAMEWORKS = ("torch", "tensorflow", "jax")
 _GOOD_NONE = ("gpu.xids", "gpu.throttle", "missing.", "gpu.names")
 """Facts of which "none" does no harm: it is wished for, or another fact says it."""
@@ -64,7 +61,6 @@ def compare(
     """The whole comparison; with a baseline, every node is compared with it alone."""
     times = Counter(answer.name for answer in answers)
     nodes, against = _latest(answers), _latest(baseline)
-    _settle_clocks(nodes)
     groups: list[Group] = []
     odd: list[Odd] = []
     scattered: dict[str, Scattered] = {}
@@ -96,16 +92,6 @@ def compare(
 def _latest(answers: Sequence[Answer]) -> list[Answer]:
     """The latest answer of each node."""
     return list({one.name: one for one in sorted(answers, key=lambda one: one.time)}.values())
-
-
-def _settle_clocks(nodes: Sequence[Answer]) -> None:
-    """How far each clock is off the middle one becomes a fact, where arrival was noted."""
-    noted = [node for node in nodes if node.received and node.time]
-    if len(noted) >= FEWEST_CLOCKS:
-        middle = median(node.time - node.received for node in noted)
-        for node in noted:
-            off = abs(node.time - node.received - middle)
-            node.own["host.clock"] = round(off, 1) if off > SKEW else 0
 
 
 def _cohorts(nodes: list[Answer]) -> list[list[Answer]]:

@@ -46,7 +46,6 @@ def compared(machine: Machine, facts: Facts) -> dict[str, Value]:
         **_worst_gpu(machine),
         "host.cpus": told(machine.lines("/proc/self/status", "Cpus_allowed_list:"), _cpus),
         "limits.locked_memory": told(machine.limit("MEMLOCK"), int),
-        "toolkit.cuda": _toolkit(facts),
     }
 
 
@@ -227,17 +226,6 @@ def _software(facts: Facts) -> dict[str, Value]:
         if not expression("own_variables").fullmatch(variable.name):
             out[f"env.{variable.name}"] = _UUID.sub(r"\1…", variable.value)
     return out
-
-
-def _toolkit(facts: Facts) -> Value:
-    """The release of the toolkit whose nvcc is found first."""
-    on_path = facts.libraries.nvcc_on_path
-    if not isinstance(on_path, Known):
-        return told(on_path)
-    for one in value_or(facts.libraries.toolkits, ()):
-        if on_path.value.startswith(one.path):
-            return told(one.toolkit_cuda)
-    return "elsewhere"
 
 
 # Network

@@ -99,10 +99,10 @@ class Cluster:
 
     def __init__(self) -> None:
         self.nodes: dict[str, str] = {}  # label → why it gave no answer, "" while nobody knows
-        self.heard = Heard()
+        self.heard = Heard(keep=True)
         self.why = ""  # the last words of a process that could not begin
 
-    def take(self, data: bytes | None, received: float) -> None:
+    def take(self, data: bytes | None) -> None:
         """One line of that process."""
         try:
             said = msgspec.json.decode(data or b"", type=_Said)
@@ -116,7 +116,7 @@ class Cluster:
             return
         label, before = clean_name(said.label), len(self.heard.answers)
         if said.line:
-            self.heard.take(said.line.encode("utf-8", "replace"), label, received)
+            self.heard.take(said.line.encode("utf-8", "replace"), label)
         for answer in self.heard.answers[before:]:
             answer.label = label
         if len(self.heard.answers) == before:

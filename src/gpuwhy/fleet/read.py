@@ -64,7 +64,6 @@ class _Line(msgspec.Struct, frozen=True):
     facts: dict[str, Union[str, int, float, bool, None]] = {}
     whole: list[str] = []
     report: _Report = _Report()
-    received: float = 0.0
     label: str = ""
 
 
@@ -99,7 +98,6 @@ def decoded(data: bytes) -> Answer:
         causes=tuple(causes),
         own={name: value for name, value in values if value is not None},
         whole=tuple(filter(_FACT.fullmatch, line.whole[:MOST_FAMILIES])),
-        received=_finite(line.received),
         label=clean_name(line.label) if line.label else "",
     )
 
@@ -134,12 +132,13 @@ def clean_name(name: str) -> str:
 class Heard:
     """What came from the nodes: answers, lines that are none, and words of launchers."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep: bool = False) -> None:
+        self.keep = keep
         self.answers: list[Answer] = []
         self.bad: list[str] = []
         self.bad_count = 0
         self.noise: list[str] = []
-        self.raw: list[bytes] = []  # the answers as they came, where somebody notes when
+        self.raw: list[bytes] = []  # the answers as they came, where they are kept
         self._shared: dict[Any, Any] = {}
 
     def add(self, answer: Answer) -> Answer:
@@ -158,7 +157,7 @@ class Heard:
         self.answers.append(answer)
         return answer
 
-    def take(self, line: bytes | None, where: str, received: float = 0.0) -> None:
+    def take(self, line: bytes | None, where: str) -> None:
         """Add one line of a launcher's output; None is one that was too long."""
         begins = BEGINS.search(line[:4096]) if line else None
         if line is not None and begins is None:
@@ -177,16 +176,13 @@ class Heard:
             return
         before = line[: begins.start()].decode("utf-8", "replace")
         answer.label = label_of(before) or answer.label
-        answer.received = received or answer.received
-        if received:
-            self.raw.append(raw)
+        self.raw += [raw] if self.keep else []
 
     def kept(self) -> Iterator[bytes]:
-        """The answers as lines again, with who and when by the clock here."""
+        """The answers as lines again, with who gave them."""
         for raw, answer in zip(self.raw, self.answers, strict=True):
             named = {"label": answer.label} if answer.label else {}
-            line = {**msgspec.json.decode(raw), "received": answer.received, **named}
-            yield msgspec.json.encode(line) + b"\n"
+            yield msgspec.json.encode({**msgspec.json.decode(raw), **named}) + b"\n"
 
 
 def label_of(before: str) -> str:
