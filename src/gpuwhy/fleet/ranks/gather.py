@@ -197,6 +197,7 @@ class Gathered:
             pid = _SPEAKER_PID.search(who)
             number = int(who) if who.isdigit() else -1 if pid else _in_path(who)
             log = self.log(pid[0] if pid else f"rank {number}" if who.isdigit() else who, number)
+            log.name = who if pid else log.name  # as Ray names an actor
             if log.order < 0 and _FAILS.search(rest):
                 log.order = self._order
             log.feed(rest)
