@@ -13,12 +13,6 @@ def fleet_of(count=8, odd=None, **more):
     return compare([answer(f"n{n}", odd.get(n), **more) for n in range(count)])
 
 
-def test_equal_nodes_are_one_group():
-    fleet = fleet_of(16)
-    assert [len(group.nodes) for group in fleet.groups] == [16]
-    assert fleet.odd == ()
-
-
 CASES = {
     "driver": ({"driver.version": "550.54.15"}, "driver.version", "driver.too_old"),
     "nccl": ({"lib.nccl": "2.18.1"}, "lib.nccl", "distributed.nccl"),
@@ -62,22 +56,14 @@ def test_a_difference_that_fails_no_job_excludes_no_node(facts):
     assert fleet.bad == []
 
 
-def test_noise_is_no_difference():
+def test_noise_a_fact_of_each_nodes_own_and_what_was_not_seen_make_nobody_odd():
     noisy = {n: {"host.memory": 125.9 + n / 10, "gpu.memory": 140.4 + n / 100} for n in range(8)}
-    assert fleet_of(8, noisy).odd == ()
-
-
-def test_what_was_not_seen_makes_nobody_odd():
+    fleet = fleet_of(8, noisy)
+    assert (fleet.odd, [len(group.nodes) for group in fleet.groups]) == ((), [8])
+    fleet = fleet_of(8, {n: {"env.MY_ADDRESS": f"10.0.0.{n}"} for n in range(8)})
+    assert (fleet.odd, [one.fact for one in fleet.scattered]) == ((), ["env.MY_ADDRESS"])
     fleet = fleet_of(8, {3: {"gpu.xids": None, "host.shm": None}})
-    assert fleet.odd == ()
-    assert fleet.unseen == {"gpu.xids": 1, "host.shm": 1}
-
-
-def test_a_fact_of_each_nodes_own_makes_nobody_odd():
-    own = {n: {"env.MY_ADDRESS": f"10.0.0.{n}"} for n in range(8)}
-    fleet = fleet_of(8, own)
-    assert fleet.odd == ()
-    assert [one.fact for one in fleet.scattered] == ["env.MY_ADDRESS"]
+    assert (fleet.odd, fleet.unseen) == ((), {"gpu.xids": 1, "host.shm": 1})
 
 
 def test_two_kinds_of_gpu_are_two_kinds_of_node_and_not_odd():
@@ -100,12 +86,6 @@ def test_a_cause_that_the_node_shows_itself_comes_first():
     assert second.shown
 
 
-def test_a_cause_of_all_nodes_makes_none_of_them_odd():
-    fleet = compare([answer(f"n{n}", host="h200-other-driver-libraries") for n in range(4)])
-    assert fleet.odd == ()
-    assert fleet.groups[0].status == "broken"
-
-
 def test_the_baseline_decides_instead_of_the_majority():
     old = {"driver.version": "550.54.15"}
     answers = [answer("a", old), answer("b", old), answer("c")]
@@ -114,9 +94,11 @@ def test_the_baseline_decides_instead_of_the_majority():
     assert [one.node for one in fleet.odd] == ["a", "b"]
 
 
-def test_a_tie_is_decided_by_health():
+def test_a_tie_is_decided_by_health_and_a_cause_of_all_makes_nobody_odd():
     fleet = compare([answer("a"), answer("b", host="h200-other-driver-libraries")])
     assert [one.node for one in fleet.odd] == ["b"]
+    fleet = compare([answer(f"n{n}", host="h200-other-driver-libraries") for n in range(4)])
+    assert (fleet.odd, fleet.groups[0].status) == ((), "broken")
 
 
 def test_the_last_answer_of_a_node_counts():
