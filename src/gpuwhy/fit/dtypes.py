@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+import msgspec
 
 
 @cache
 def rows(file: str) -> dict[str, Any]:
     """All rows of tables.toml or families.toml."""
-    text = files("gpuwhy.fit").joinpath(f"{file}.toml").read_text(encoding="utf-8")
-    found: dict[str, Any] = tomllib.loads(text)
-    return found
+    data = files("gpuwhy.fit").joinpath(f"{file}.toml").read_bytes()
+    return msgspec.toml.decode(data, type=dict[str, Any])
 
 
 def table(name: str) -> Any:

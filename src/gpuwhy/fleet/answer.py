@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, Union
 
 import msgspec
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-from typing import Union
 
 Worse = Literal["any", "less", "more"]
 """Which difference can do harm: any, a smaller value than the others', a greater one."""
@@ -39,7 +32,7 @@ class Kind(msgspec.Struct, frozen=True):
         return not self.name.endswith((".", "_"))
 
 
-_TABLES = tomllib.loads(files("gpuwhy.fleet").joinpath("tables.toml").read_text(encoding="utf-8"))
+_TABLES = msgspec.toml.decode(files("gpuwhy.fleet").joinpath("tables.toml").read_bytes())
 
 
 def table(name: str) -> Any:
