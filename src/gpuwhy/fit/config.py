@@ -29,6 +29,9 @@ class Config:
         self.values = values
         self.defaults = defaults or {}
         self.taken: list[str] = []  # fields that it does not have, and whose defaults were taken
+        self.kind = self.text("model_type")  # llama, bert
+        named = (one[:200] for one in self.list("architectures") if isinstance(one, str))
+        self.name = next(named, "")  # the class that its weights were saved from
 
     def count(self, *keys: str) -> int:
         """The first of these fields that holds a count, else their default, else 0."""
@@ -65,16 +68,6 @@ class Config:
         """A configuration in it."""
         found = (self.values.get(key) for key in keys)
         return next((Config(value) for value in found if isinstance(value, dict)), None)
-
-    @property
-    def kind(self) -> str:
-        """The model's type: llama, bert."""
-        return self.text("model_type")
-
-    @property
-    def name(self) -> str:
-        """The class that its weights were saved from."""
-        return next((one[:200] for one in self.list("architectures") if isinstance(one, str)), "")
 
     @property
     def is_model(self) -> bool:
