@@ -365,9 +365,8 @@ def doors() -> Iterator[Target]:
     """What comes by the doors of agents and jobs."""
     from gpuwhy.mcp.server import Server
     from gpuwhy.api.text import answer_of
-    from gpuwhy.fleet.ranks.decide import decide
+    from gpuwhy.fleet.ranks.decide import contract, decide
     from gpuwhy.fleet.ranks.gather import Gathered
-    from gpuwhy.fleet.ranks.job import contract
 
     def job(data: bytes) -> None:
         gathered = Gathered(2026)
