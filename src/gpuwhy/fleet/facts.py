@@ -44,7 +44,6 @@ def compared(machine: Machine, facts: Facts) -> dict[str, Value]:
         **_software(facts),
         **_network(machine),
         **_worst_gpu(machine),
-        "host.cpus": told(machine.lines("/proc/self/status", "Cpus_allowed_list:"), _cpus),
         "limits.locked_memory": told(machine.limit("MEMLOCK"), int),
     }
 
@@ -90,13 +89,6 @@ def _limit(memory: Any) -> Value:
 
 def _first_library(copies: Any) -> Value:
     return f"{copies[0].kind} {value_or(copies[0].version, '')}".rstrip() if copies else NONE
-
-
-def _cpus(lines: tuple[str, ...]) -> Value:
-    """How many CPUs "0-31,64-95" names."""
-    text = lines[0].partition(":")[2] if lines else ""
-    spans = re.findall(r"(\d{1,6})(?:-(\d{1,6}))?", text)
-    return sum(int(last or first) - int(first) + 1 for first, last in spans) or None
 
 
 _FACTS: tuple[tuple[str, str, Show], ...] = (
