@@ -8,9 +8,10 @@ output of attention, the norm's own copies. Bytes are for one token unless they 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gpuwhy.fit.model import Architecture, Model
+from gpuwhy.fit.model import Architecture, Model, Tensor
 
 _RMS = re.compile(
     r"llama|mistral|mixtral|qwen|gemma|deepseek|phi3|olmo|granite|t5|yi|falcon_?h|glm|smollm"
@@ -84,12 +85,6 @@ def shape_of(model: Model) -> Shape | None:
     inner = arch.intermediate or 4 * arch.hidden
     names = [one.name for one in model.tensors]
     vectors = [one for one in model.tensors if len(one.shape) == 1]
-    norms = 0  # elements that all norms go over; one of heads goes over every head
-    for one in vectors:
-        if re.search(r"\d+\.", one.name) and _NORM_WEIGHT.search(one.name):
-            of_heads = one.shape[0] == arch.head_dim != arch.hidden
-            wide = value if re.search("k_norm|key", one.name) else query
-            norms += wide if of_heads else one.shape[0]
     normed = [one.name for one in vectors if _NORM.search(one.name)]
     by_name = bool(_RMS.search(arch.name))
     # transformers writes GPT-2's activation out: five tensors more than a fused one keeps
@@ -105,7 +100,7 @@ def shape_of(model: Model) -> Shape | None:
         inner=used * (arch.expert_intermediate or inner) if used else inner,
         query=query,
         value=value,
-        norms=norms / arch.layers,
+        norms=_normed(vectors, arch, query, value) / arch.layers,
         parts=1 if any(map(_FUSED.search, names)) else 3,
         gated=any(map(_GATED.search, names)),
         rms=not any(map(_NORM_BIAS.search, normed)) if normed else by_name,
@@ -116,6 +111,17 @@ def shape_of(model: Model) -> Shape | None:
         causal=arch.kind in ("decoder", "encoder-decoder"),
         known=bool(arch.heads and arch.intermediate and (arch.vocab or arch.kind == "vit")),
     )
+
+
+def _normed(vectors: Iterable[Tensor], arch: Architecture, query: int, value: int) -> int:
+    """Elements that all norms of all layers go over; a norm of heads goes over every head."""
+    total = 0
+    for one in vectors:
+        if re.search(r"\d+\.", one.name) and _NORM_WEIGHT.search(one.name):
+            of_heads = one.shape[0] == arch.head_dim != arch.hidden
+            wide = value if re.search("k_norm|key", one.name) else query
+            total += wide if of_heads else one.shape[0]
+    return total
 
 
 @dataclass(frozen=True)
