@@ -25,6 +25,7 @@ class Kind(msgspec.Struct, frozen=True):
     causes: tuple[str, ...] = ()  # what such a difference can be, likeliest first
     tolerance: float = 0.0  # numbers that differ by less than this share are the same
     unlimited: bool = False  # -1 is the greatest value
+    place: int = 0  # in the table: the earlier counts more
 
     @property
     def exact(self) -> bool:
@@ -47,9 +48,11 @@ def expression(name: str) -> re.Pattern[str]:
     return re.compile(given if isinstance(given, str) else "|".join(given))
 
 
-KINDS = {name: msgspec.convert({"name": name, **row}, Kind) for name, row in table("kinds").items()}
-PLACE = {name: place for place, name in enumerate(KINDS)}
-_OTHER = Kind("", "", 0)
+KINDS = {
+    name: msgspec.convert({"name": name, "place": place, **row}, Kind)
+    for place, (name, row) in enumerate(table("kinds").items())
+}
+_OTHER = Kind("", "", 0, place=len(KINDS))
 
 
 @cache

@@ -11,7 +11,6 @@ from gpuwhy.facts.version import numbers
 from gpuwhy.fleet.answer import (
     KINDS,
     NONE,
-    PLACE,
     Answer,
     Differs,
     Fleet,
@@ -201,15 +200,11 @@ def _differences(node: Answer, new: frozenset[str], norm: Norm) -> tuple[Differs
             rows.append(_differs(fact, value, usual, new))
     if not new and not any(one.weight for one in rows):
         return ()
-    rows.sort(key=lambda o: (not o.shown, -o.weight, not o.explains, _place(o.fact), o.fact))
+    rows.sort(key=lambda o: (not o.shown, -o.weight, not o.explains, kind_of(o.fact).place, o.fact))
     if new:
         first, others = sorted(new), ", ".join(sorted(norm.causes)) or NONE
         rows.insert(0, Differs("causes", ", ".join(first), others, first[0], 3, True))
     return tuple(rows)
-
-
-def _place(fact: str) -> int:
-    return PLACE.get(kind_of(fact).name, len(PLACE))
 
 
 def _differs(fact: str, value: Value, usual: Usual, new: frozenset[str]) -> Differs:

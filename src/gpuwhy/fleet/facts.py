@@ -11,7 +11,7 @@ from typing import Any
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.fleet.answer import NONE, Value, expression
+from gpuwhy.fleet.answer import NONE, Value, expression, table
 from gpuwhy.machine.machine import Machine
 
 GIB, MIB = 1 << 30, 1 << 20
@@ -23,13 +23,6 @@ _STEM = re.compile(r"(?:lib)?([A-Za-z][A-Za-z_]*?)(?:64_\d+|\.so|[-_.\d].*|$)")
 _PLUGIN = re.compile(r"libnccl-(?:net|tuner|profiler|env)[\w.-]*\.so")
 _SLOWED = {"hw_slowdown", "hw_thermal", "hw_power_brake", "sw_thermal"}
 """Reasons that are nobody's wish; a power cap under load is usual."""
-_FAMILIES = {
-    "env": "variables.variables",
-    "package": "environment.packages",
-    "framework": "frameworks.installed",
-    "lib": "loads.trees",
-    "missing": "loads.trees",
-}
 Show = Callable[[Any], Value]
 
 
@@ -50,7 +43,7 @@ def compared(machine: Machine, facts: Facts) -> dict[str, Value]:
 
 def families(facts: Facts) -> list[str]:
     """The families of facts that were seen whole: what is not among them is not there."""
-    seen = ((name, attrgetter(path)(facts)) for name, path in _FAMILIES.items())
+    seen = ((name, attrgetter(path)(facts)) for name, path in table("families").items())
     return sorted(name for name, fact in seen if not isinstance(fact, Unknown))
 
 
@@ -135,14 +128,6 @@ _OF_GPUS: tuple[tuple[str, str, Show, Callable[[list[Any]], Value]], ...] = (
     ("gpu.reset_due", "ecc", lambda ecc: int(ecc.pending or ecc.remap_failed), sum),
 )
 """A fact's name, its field, its value of one GPU, and what counts of several."""
-_WORST = (
-    ("gpu.pcie_width", "pcie", "width"),
-    ("gpu.pcie_generation", "pcie", "max_generation"),
-    ("gpu.clock_max", "clocks", "max"),
-    ("gpu.clock_limit", "clocks", "limit"),
-    ("gpu.power_limit", "power", "limit"),
-)
-"""Facts of the worst GPU: NVML's answer, and the field in it."""
 
 
 def _of_gpus(facts: Facts) -> dict[str, Value]:
@@ -173,14 +158,10 @@ def _worst_gpu(machine: Machine) -> dict[str, Value]:
     if not lines:
         return {}
     modes = [mode for one in lines if isinstance(mode := one.get("ecc_mode"), str)]
-    return {
-        **{
-            fact: _worst([line.get(query) for line in lines], field)
-            for fact, query, field in _WORST
-        },
-        "gpu.nvlink": _worst(lines, "nvlink"),
-        "gpu.ecc_mode": _listed(modes) if modes else None,
-    }
+    out = {"gpu.nvlink": _worst(lines, "nvlink"), "gpu.ecc_mode": _listed(modes) if modes else None}
+    for fact, (query, field) in table("worst").items():
+        out[fact] = _worst([line.get(query) for line in lines], field)
+    return out
 
 
 def _worst(answers: Iterable[Any], field: str) -> Value:
