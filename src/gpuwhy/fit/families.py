@@ -17,21 +17,6 @@ from gpuwhy.fit.config import Config
 from gpuwhy.fit.model import Architecture, Kind, Tensor
 
 _MOST_ROWS, _MOST_LAYERS = 100_000, 10_000
-_HEADS = (
-    *("ForCausalLM", "LMHeadModel", "MTModel", "ForConditionalGeneration", "ForMaskedLM"),
-    "ForPreTraining",
-)
-_CLASSES = ("ForSequenceClassification", "ForImageClassification")
-_OTHERS = {"ForTokenClassification": "classifier N,H b", "ForQuestionAnswering": "qa_outputs N,H b"}
-_NAMED = (*_HEADS, *_CLASSES, *_OTHERS, "Model", "WithProjection", "ForMultipleChoice")
-_KINDS: dict[str, Kind] = {
-    "ForCausalLM": "decoder",
-    "LMHeadModel": "decoder",
-    "ForConditionalGeneration": "encoder-decoder",
-    "ForMaskedLM": "encoder",
-    "ForSequenceClassification": "encoder",
-}
-"""The kind of a model of no known family, by its class."""
 _PLAIN = ("layers", "decoder_layers", "hidden", "heads", "vocab", "positions", "kv_rank")
 _COUNTED = ("text", "vision", "quantization", "compression", "generation")
 Shaped = Iterator[tuple[str, tuple[int, ...]]]  # names and shapes of tensors
@@ -56,6 +41,11 @@ class _Joined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
+    writers: tuple[str, ...]
+    classifiers: tuple[str, ...]
+    others: dict[str, str]
+    bare: tuple[str, ...]
+    kinds: dict[str, Kind]
     letters: dict[str, str]
     missing: dict[str, str]
     family: dict[str, Family]
@@ -86,7 +76,8 @@ def _filled(config: Config) -> Config:
 def architecture_of(config: Config) -> Architecture:
     """What the fields say; what they do not say is 0."""
     family, name = families().get(config.kind), config.name
-    kind: Kind = next((one for end, one in _KINDS.items() if name.endswith(end)), "unknown")
+    kinds = (one for end, one in _file().kinds.items() if name.endswith(end))
+    kind: Kind = next(kinds, "unknown")
     if family is not None:
         kind = family.kind
         if kind == "encoder-decoder" and name.endswith("EncoderModel"):
@@ -129,8 +120,9 @@ def tensors_of(config: Config, dtype: str) -> tuple[list[Tensor], list[str], boo
         return [], [f"config.json does not say {error}: nothing is counted"], True
     if len(found) > _MOST_ROWS:
         return [], ["config.json means more tensors than any real model has"], True
-    said = []
-    if own.name and not own.name.endswith(_NAMED):
+    said, file = [], _file()
+    known = (*file.writers, *file.classifiers, *file.others, *file.bare)
+    if own.name and not own.name.endswith(known):
         said.append(f"the head of {own.name} is not known and not counted")
     if own.taken:
         more = ", ".join(own.taken[:4]) + (" …" if len(own.taken) > 4 else "")
@@ -184,13 +176,13 @@ def _several(config: Config, dtype: str) -> tuple[list[Tensor], list[str], bool]
 
 def _tensors(family: Family, config: Config) -> Shaped:
     """The rows of a family, and those of the head that its class has."""
-    name, rows = config.name, family.rows
+    name, rows, file = config.name, family.rows, _file()
     if name.endswith("EncoderModel") and family.kind == "encoder-decoder":
-        rows = _file().encoder_of["t5"]
-    bare = name.endswith("Model") and not name.endswith(_HEADS)
+        rows = file.encoder_of["t5"]
+    bare = name.endswith("Model") and not name.endswith(file.writers)
     drop = f"{family.base}." if bare and family.base else ""
-    classes, writers = dict.fromkeys(_CLASSES, family.classes), dict.fromkeys(_HEADS, family.head)
-    heads = {**classes, **_OTHERS, **writers}
+    heads = dict.fromkeys(file.classifiers, family.classes) | file.others
+    heads |= dict.fromkeys(file.writers, family.head)
     head = next((rows for end, rows in heads.items() if name.endswith(end)), "")
     names = _Names(family, config)
     for one, shape in _of_rows(rows, names):
