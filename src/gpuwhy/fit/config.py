@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,8 +14,6 @@ _EVERY: dict[str, int] = dtypes.table("every")["config"]
 _QUANTISED: dict[str, tuple[str, int, float]] = dtypes.table("quantised")
 _PARTS = ("text_config", "llm_config", "language_config", "thinker_config", "text_cfg")
 _MOST = 1 << 31
-_LEFT = re.compile(r"embed|lm_head|norm|wte|wpe|router|mlp\.gate\.|score|classifier|pooler|ln_")
-"""What quantisers leave as it is: embeddings, the output, norms, routers, heads."""
 _CALIBRATED = ("gptq", "awq", "compressed-tensors", "autoround", "intel/auto-round", "auto-round")
 
 
@@ -162,7 +159,7 @@ def quantised(tensors: list[Tensor], config: Config) -> tuple[list[Tensor], list
     out = []
     for one in tensors:
         plain = one.name.endswith(".weight") or ".experts." in one.name
-        if plain and len(one.shape) >= 2 and not _LEFT.search(one.name):
+        if plain and len(one.shape) >= 2 and not dtypes.pattern("left").search(one.name):
             size = -(-one.elements * bits // 8) + round(one.elements * each)
             one = replace(one, dtype=dtype, bytes=size)
         out.append(one)

@@ -23,6 +23,12 @@ def table(name: str) -> Any:
     return rows("tables")[name]
 
 
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """One expression of families.toml, over names of tensors and architectures."""
+    return re.compile(rows("families")["patterns"][name])
+
+
 FLOATS = ("f32", "f16", "bf16", "f64")
 _BITS = {word: int(bits) for bits, words in table("bits").items() for word in words.split()}
 _NAMES = {word: name for name, words in table("words").items() for word in words.split()}

@@ -46,6 +46,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     others: dict[str, str]
     bare: tuple[str, ...]
     kinds: dict[str, Kind]
+    patterns: dict[str, str]
     letters: dict[str, str]
     missing: dict[str, str]
     family: dict[str, Family]

@@ -28,7 +28,6 @@ _MOST_HEADER, _MOST_METADATA = 40 << 20, 512 << 20
 _PLAIN = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd", strict=True))
 _STRING, _ARRAY = 8, 9
 _KEPT = 1024  # arrays longer than this (tokens, their scores) are counted, not kept
-_ENCODERS = re.compile(r".*bert.*|t5encoder|gemma-embedding")
 _EVERY: dict[str, int] = dtypes.table("every")["gguf"]
 _SPLIT = re.compile(r"(.*-)(\d{5})(-of-)(\d{5})(\.gguf)")
 _CUT = "it is cut short or still downloading"
@@ -212,7 +211,7 @@ def _architecture(meta: dict[str, Any], tensors: list[Tensor]) -> Architecture:
         "window_every": every if sizes["window"] else 0,
     }
     kinds: dict[str, Kind] = {"t5": "encoder-decoder", "clip": "vit"}
-    plain: Kind = "encoder" if _ENCODERS.fullmatch(name) else "decoder"
+    plain: Kind = "encoder" if dtypes.pattern("encoders").fullmatch(name) else "decoder"
     return replace(Architecture(kinds.get(name, plain), name), **sizes)
 
 

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from gpuwhy.answer.text import size as shown
 from gpuwhy.fit.account import FLIGHT, base, kv_width, peak
 from gpuwhy.fit.answer import About, Card, Fit, FitError, Part, Serving, Share, Status, Use
-from gpuwhy.fit.dtypes import FLOATS
+from gpuwhy.fit.dtypes import FLOATS, pattern
 from gpuwhy.fit.model import Model
-from gpuwhy.fit.shape import SCORED
 from gpuwhy.fit.view import tokens_of, view_of
 
 _MOST_SHARES, _MOST_RANKS, _MOST_BATCH = 16, 16384, 1 << 16
@@ -90,7 +89,7 @@ def settled(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple
         raise FitError(f"the split asks for {use.ranks} GPUs ({split}), and {len(cards)} are there")
     arch, gguf = model.architecture, model.format == "gguf"
     framework = use.framework or ("llama.cpp" if gguf else "torch")
-    scored = SCORED.search(arch.name) and framework == "torch"
+    scored = pattern("scored").search(arch.name) and framework == "torch"
     use = replace(
         use,
         tokens=0 if arch.kind == "vit" else tokens_of(model, use),

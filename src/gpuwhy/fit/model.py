@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from gpuwhy.fit.dtypes import pattern
 from gpuwhy.formats import MalformedError
 from gpuwhy.machine.files import FileSystem
 from gpuwhy.machine.reading import SECONDS, within
@@ -18,9 +18,6 @@ from gpuwhy.machine.reading import SECONDS, within
 Kind = Literal["decoder", "encoder", "encoder-decoder", "vit", "unknown"]
 MOST_TENSORS, MOST_NAME = 1_000_000, 4096
 _MOST_AT_ONCE, _MOST_ELEMENTS = 48 << 20, 1 << 62
-_BUFFER = re.compile(
-    r"running_(mean|var)|num_batches|inv_freq|position_ids|rotary|attn\.(bias|masked_bias)$|moving_"
-)
 
 
 class Unreadable(ValueError):  # noqa: N818
@@ -44,7 +41,7 @@ class Tensor:
     @property
     def is_buffer(self) -> bool:
         """Whether it is no parameter: a norm's running mean, a table of positions."""
-        return bool(_BUFFER.search(self.name))
+        return bool(pattern("buffer").search(self.name))
 
 
 @dataclass(frozen=True)

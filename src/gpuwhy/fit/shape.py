@@ -11,22 +11,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from gpuwhy.fit.dtypes import pattern
 from gpuwhy.fit.model import Architecture, Model, Tensor
-
-_RMS = re.compile(
-    r"llama|mistral|mixtral|qwen|gemma|deepseek|phi3|olmo|granite|t5|yi|falcon_?h|glm|smollm"
-    r"|gpt_?oss",
-    re.IGNORECASE,
-)
-"""Architectures whose norm has no mean; transformers computes it in f32, step by step."""
-_GATED = re.compile(r"gate_proj|gate_up|ffn_gate|\bw1\b.*|swiglu|\.w3\.|wi_1|linear_v")
-SCORED = re.compile(r"t5|gpt-?_?oss", re.IGNORECASE)
-"""Architectures without a fused kernel: their scores are biased or have sinks."""
-_FUSED = re.compile(r"c_attn|qkv|query_key_value|in_proj_weight|Wqkv|attn_qkv")
-_NORM_WEIGHT = re.compile(r"(norm|ln_?\d|layernorm)[\w.]*\.(weight|gamma|scale)$", re.IGNORECASE)
-_NORM_BIAS = re.compile(r"(?:norm|ln)[\w.]*\.(?:bias|beta)$", re.IGNORECASE)
-_EXPANDS = re.compile(r"(?<!a_)q(_b)?_proj\.weight$")
-_NORM = re.compile(r"(norm|ln_\w|layernorm|rms)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -79,14 +65,14 @@ def shape_of(model: Model) -> Shape | None:
     query, value = heads * head, (arch.kv_heads or heads) * head
     if arch.kv_rank:  # MLA: the widths of the projections that keys and values are expanded by
         matrices = [one for one in model.tensors if len(one.shape) == 2]
-        query = next((m.shape[0] for m in matrices if _EXPANDS.search(m.name)), query)
+        query = next((m.shape[0] for m in matrices if pattern("expands").search(m.name)), query)
         out = (m.shape[1] for m in matrices if m.name.endswith("o_proj.weight"))
         value = (query + next(out, query)) // 2
     inner = arch.intermediate or 4 * arch.hidden
     names = [one.name for one in model.tensors]
     vectors = [one for one in model.tensors if len(one.shape) == 1]
-    normed = [one.name for one in vectors if _NORM.search(one.name)]
-    by_name = bool(_RMS.search(arch.name))
+    normed = [one.name for one in vectors if pattern("norm").search(one.name)]
+    by_name = bool(pattern("rms").search(arch.name))
     # transformers writes GPT-2's activation out: five tensors more than a fused one keeps
     activation = arch.activation or ("gelu_new" if "gpt2" in arch.name.lower() else "")
     stated = {
@@ -101,9 +87,9 @@ def shape_of(model: Model) -> Shape | None:
         query=query,
         value=value,
         norms=_normed(vectors, arch, query, value) / arch.layers,
-        parts=1 if any(map(_FUSED.search, names)) else 3,
-        gated=any(map(_GATED.search, names)),
-        rms=not any(map(_NORM_BIAS.search, normed)) if normed else by_name,
+        parts=1 if any(map(pattern("fused").search, names)) else 3,
+        gated=any(map(pattern("gated").search, names)),
+        rms=not any(map(pattern("norm_bias").search, normed)) if normed else by_name,
         wide_norm="gemma" in arch.name.lower(),
         curved=5 if activation in ("gelu_new", "gelu_fast") else 0,
         straight=arch.activation == "relu",
@@ -117,7 +103,7 @@ def _normed(vectors: Iterable[Tensor], arch: Architecture, query: int, value: in
     """Elements that all norms of all layers go over; a norm of heads goes over every head."""
     total = 0
     for one in vectors:
-        if re.search(r"\d+\.", one.name) and _NORM_WEIGHT.search(one.name):
+        if re.search(r"\d+\.", one.name) and pattern("norm_weight").search(one.name):
             of_heads = one.shape[0] == arch.head_dim != arch.hidden
             wide = value if re.search("k_norm|key", one.name) else query
             total += wide if of_heads else one.shape[0]

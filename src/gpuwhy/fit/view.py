@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
 from gpuwhy.fit.answer import Use
-from gpuwhy.fit.dtypes import FLOATS, width
+from gpuwhy.fit.dtypes import FLOATS, pattern, width
 from gpuwhy.fit.model import Model, Tensor
 from gpuwhy.fit.shape import Shape, shape_of
 
@@ -15,10 +14,6 @@ _IMAGE, _TOKENS = 224, 2048  # taken where neither the user nor the model says
 _BITS = {"4bit": 4.127, "8bit": 8.02}
 """Bits of a weight in bitsandbytes: 4, an 8-bit scale for 64, an f32 for 256 of those; 8, and one
 f32 scale for each row."""
-_TABLE = re.compile(
-    r"embed|wte|wpe|lm_head|output\.weight|token_embd|shared\.weight|classifier|score|head\.weight"
-)
-_LAYER = re.compile(r"(?:^|\.|/|_)(?:layers?|blocks?|blk|h|block|decoder|encoder)[._/](\d+)(?=\D)")
 
 
 @dataclass(frozen=True)
@@ -79,10 +74,10 @@ def _loaded(model: Model, use: Use) -> Loaded:
     layers: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     for one in model.tensors:
-        floating, in_table = one.dtype in FLOATS, bool(_TABLE.search(one.name))
+        floating, in_table = one.dtype in FLOATS, bool(pattern("table").search(one.name))
         size = _size(one, dtype if floating else "", use.quantise if floating else "", in_table)
         whole, largest = whole + size, max(largest, size)
-        if found := _LAYER.search(one.name):
+        if found := pattern("layer").search(one.name):
             layers[found[1]] += size
         kinds[dtype if dtype and floating else one.dtype] += size
         sides = one.shape[0] + one.elements // max(1, one.shape[0]) if one.shape else 0
