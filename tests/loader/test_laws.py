@@ -161,10 +161,7 @@ def test_what_cannot_be_preloaded_is_ignored(ground):
     ground.library("x/libb.so")
     ground.place("text.so").write_text("INPUT(libb.so)\n")
     assert agree(ground, PRELOAD="@/text.so libnone.so") == ["x/libb.so"]
-    assert [m.name for m in ground.process(PRELOAD="@/text.so libnone.so").ignored] == [
-        f"{ground.seen}/text.so",
-        "libnone.so",
-    ]
+    assert ground.process(PRELOAD="@/text.so libnone.so").missing == []
 
 
 def test_the_preload_file(root):
@@ -208,21 +205,6 @@ def test_empty_elements_are_the_current_folder(tmp_path):
     here.place("n").mkdir()
     for variable in ("", ":", "@/n:", ":@/e", "@/e:", "@/n::@/e", ";@/e", "../e", ".", "../n/../cwd"):
         agree(here, "main=libb.so", folder=here.seen + "/cwd", PATH_=variable)
-
-
-def test_a_program_with_another_users_rights_ignores_the_variables(ground):
-    if os.getuid():
-        pytest.skip("only root can make such a program")
-    program = ground.program(runpath="$ORIGIN/x:@/y")
-    for folder in "exy":
-        ground.library(f"{folder}/libb.so")
-    assert agree(ground, "main=libb.so", PATH_="@/e") == ["e/libb.so"]
-    for folder in (ground.disk, *ground.disk.parents):
-        if not os.access(folder, os.X_OK) or not os.stat(folder).st_mode & 1:
-            os.chmod(folder, os.stat(folder).st_mode | 0o711)
-    os.chown(program, 65534, 65534)
-    program.chmod(0o4755)
-    assert agree(ground, "main=libb.so", PATH_="@/e", PRELOAD="@/e/libb.so") == ["y/libb.so"]
 
 
 # ---------------------------------------------------------------- what counts as loaded already

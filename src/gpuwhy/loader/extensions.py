@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.loads import Extension
 from gpuwhy.loader.systems import is_windows
 from gpuwhy.machine.machine import Machine
@@ -42,40 +41,36 @@ def extensions(machine: Machine, facts: Facts) -> Fact[tuple[Extension, ...]]:
     torch = next((one for one in frameworks.value if one.name == "torch"), None)
     if torch is None:
         return Known((), frameworks.source)
-    built = [one for one in installed.value if one.name in BUILT_ON_TORCH or _asks_for_torch(one)]
-    built += _without_metadata(machine, torch, {one.name for one in installed.value})
-    found = [one for package in built for one in _of(machine, package, torch, is_windows(facts))]
-    return Known(tuple(found), Source("call", "symbol tables", "of packages built on torch"))
+    built = []
+    for package in installed.value:  # what has compiled code and requires torch may be built on it
+        requires = any(_TORCH.match(line) for line in value_or(package.requires, ()))
+        if package.name in BUILT_ON_TORCH or (requires and package.name != "torch"):
+            built.append(package)
+    built += _without_metadata(machine, torch.path, {one.name for one in installed.value})
+    windows = is_windows(facts)
+    paths = [f"{torch.path}/lib/{name}" for name in _PROVIDERS[windows].split()]
+    providers = [path for path in paths if isinstance(machine.stat(path), Known)]
+    out = []
+    for package in built:
+        for path in _compiled(machine, package, windows):
+            lacking = _lacking(machine, path, providers, windows)
+            if lacking is not None:
+                wants: Fact[str] = Unknown("nothing is missing, so it was not asked")
+                wants = _wanted(package) if lacking else wants
+                one = Extension(package.owner, path, lacking[:3], len(lacking), wants)
+                out.append(one)
+    return Known(tuple(out), Source("call", "symbol tables", "of packages built on torch"))
 
 
-def _asks_for_torch(package: Package) -> bool:
-    """Whether its metadata requires torch: what it has of compiled code may be built on it."""
-    requires = value_or(package.requires, ())
-    return package.name != "torch" and any(_TORCH.match(one) for one in requires)
-
-
-def _without_metadata(machine: Machine, torch: Framework, names: set[str]) -> Iterator[Package]:
+def _without_metadata(machine: Machine, torch: str, names: set[str]) -> Iterator[Package]:
     """Packages beside torch whose metadata is gone: their files are imported all the same."""
-    site = torch.path.rpartition("/")[0]
+    site = torch.rpartition("/")[0]
     modules = {name.replace("-", "_"): name for name in BUILT_ON_TORCH if name not in names}
     for entry in value_or(machine.list(site, rf"({'|'.join(sorted(modules))})$"), ()):
         place = f"{site}/{entry.name}"
         lines = value_or(machine.lines(f"{place}/version.py", "__version__"), ())
         version = next((found[1] for line in lines if (found := _VERSION.search(line))), "")
         yield Package(modules[entry.name], version, place, site)
-
-
-def _of(machine: Machine, package: Package, torch: Framework, windows: bool) -> Iterator[Extension]:
-    paths = (f"{torch.path}/lib/{name}" for name in _PROVIDERS[windows].split())
-    providers = [path for path in paths if isinstance(machine.stat(path), Known)]
-    for path in _compiled(machine, package, windows):
-        if not _on_torch(machine, path, windows):
-            continue
-        lacking = _lacking(machine, path, providers, windows)
-        if lacking is not None:
-            wants: Fact[str] = Unknown("nothing is missing, so it was not asked")
-            wants = _wanted(package) if lacking else wants
-            yield Extension(package.owner, path, lacking[:3], len(lacking), wants)
 
 
 def _compiled(machine: Machine, package: Package, windows: bool) -> Iterator[str]:
@@ -92,20 +87,20 @@ def _compiled(machine: Machine, package: Package, windows: bool) -> Iterator[str
         yield from (f"{folder}/{entry.name}" for entry in listed[:_MOST])
 
 
-def _on_torch(machine: Machine, path: str, windows: bool) -> bool:
+def _lacking(
+    machine: Machine, path: str, providers: list[str], windows: bool
+) -> tuple[str, ...] | None:
+    """The symbols that torch's libraries do not define; None where that cannot be known, or the
+    file is not built on them.
+    """
     if windows:
         pe = machine.pe(path)
         needed = pe.value.imports if isinstance(pe, Known) else ()
     else:
         elf = machine.elf(path)
         needed = elf.value.needed if isinstance(elf, Known) else ()
-    return any(one.startswith(("libtorch", "libc10", "torch", "c10")) for one in needed)
-
-
-def _lacking(
-    machine: Machine, path: str, providers: list[str], windows: bool
-) -> tuple[str, ...] | None:
-    """The symbols that torch's libraries do not define; None where that cannot be known."""
+    if not any(one.startswith(("libtorch", "libc10", "torch", "c10")) for one in needed):
+        return None
     lacking = machine.unmet(path, "" if windows else TORCH_SYMBOLS, *providers)
     if isinstance(lacking, Known) and not lacking.value and not windows:
         stable = machine.unmet(path, STABLE_SYMBOLS, *providers)
@@ -115,11 +110,11 @@ def _lacking(
 
 def _wanted(package: Package) -> Fact[str]:
     """The torch that the package's metadata requires: '==2.2.0'; Absent when it takes any."""
-    source = Source("file", f"{package.location}/METADATA")
+    file = f"{package.location}/METADATA"
     if not isinstance(package.requires, Known):
         return package.requires
     for line in package.requires.value:
         match = re.match(r"torch\s*\(?([=<>!~][^;)]*)", line)
         if match:
-            return Known(match[1].strip(), Source("file", source.where, line))
-    return Absent(source)
+            return Known(match[1].strip(), Source("file", file, line))
+    return Absent(Source("file", file))

@@ -57,7 +57,6 @@ class World(msgspec.Struct, frozen=True):
     folder: str = "/"  # current folder: what an empty path element means
     glibc: tuple[int, int] = (2, 37)
     preload: str = ""  # LD_PRELOAD
-    secure: bool = False  # the program runs with another user's rights: variables do not count
 
 
 def glibc_version(text: str) -> tuple[int, int]:
@@ -82,16 +81,13 @@ def search(world: World, name: str, asker: Asker | None) -> Located:
             return ended(name, tuple(seen))
         if outcome is Outcome.ENDS_LIST:
             closed = rule
-    return Located(name, _nothing(world, name, seen), other(""), tuple(seen))
-
-
-def _nothing(world: World, name: str, seen: list[Tried]) -> Fact[str]:
     cache = world.machine.ldcache()
+    left: Fact[str] = Absent(Source("call", "loader search", name))
     if isinstance(cache, Unknown):
-        return Unknown(f"{name}: not in the folders searched, and {cache.reason}")
-    if len(seen) > _MOST_FOLDERS:
-        return Unknown(f"{name}: not in the first {_MOST_FOLDERS} folders of {seen[0].rule}")
-    return Absent(Source("call", "loader search", name))
+        left = Unknown(f"{name}: not in the folders searched, and {cache.reason}")
+    elif len(seen) > _MOST_FOLDERS:
+        left = Unknown(f"{name}: not in the first {_MOST_FOLDERS} folders of {seen[0].rule}")
+    return Located(name, left, other(""), tuple(seen))
 
 
 def look_at(world: World, path: str) -> Met:
@@ -114,15 +110,12 @@ def look_at(world: World, path: str) -> Met:
         outcome = Outcome.SKIPPED if elf.kind == "denied" else Outcome.STOPS
         note = elf.reason.removeprefix(f"{path}: ")
         return Met(outcome, flaw_of(elf, stat.value.size), note)
-    return _judge(world, elf.value)
-
-
-def _judge(world: World, elf: Elf) -> Met:
-    """glibc's checks of a header, in its order: machine and class, then the rest."""
-    if elf.machine != world.processor or (elf.bits == 64) != (world.processor in _LIB64):
-        note = f"it is for {elf.machine}, {elf.bits} bit"
+    # glibc's checks of a header, in its order: machine and class, then the rest
+    header = elf.value
+    if header.machine != world.processor or (header.bits == 64) != (world.processor in _LIB64):
+        note = f"it is for {header.machine}, {header.bits} bit"
         return Met(Outcome.SKIPPED, Flaw.MACHINE, note)
-    return Met(Outcome.STOPS, Flaw.FOREIGN, elf.refused) if elf.refused else FOUND
+    return Met(Outcome.STOPS, Flaw.FOREIGN, header.refused) if header.refused else FOUND
 
 
 def _inside(world: World, folder: str) -> Fact[tuple[Entry, ...]]:
@@ -137,50 +130,46 @@ def candidates(world: World, name: str, asker: Asker | None) -> Folders:
     """Every path glibc would try, in order, with the rule."""
     for step in (_rpath, _variable, _runpath):
         yield from _files(world, name, step(world, asker))
-    yield from _cache(world, name, asker)
-    yield from _files(world, name, _defaults(world, asker))
+    # of ld.so.cache the one entry that glibc would take; one that is gone is not replaced
+    named = asker or world.main
+    no_default = bool(named and named.elf.flags_1 & _NODEFLIB)  # linked with -z nodefaultlib
+    cache, folders = world.machine.ldcache(), default_folders(world)
+    cached = cache.value if isinstance(cache, Known) else ()
+    entries = [one for one in cached if one.name == name and one.serves(world.processor)]
+    chosen = best_entry(world.machine, world.glibc, entries)
+    below = tuple(f"{folder}/" for folder in folders)
+    if chosen and not (no_default and chosen.path.startswith(below)):
+        yield chosen.path, Found(Rule.CACHE)
+    if not no_default:
+        yield from _files(world, name, ((folder, Found(Rule.DEFAULT)) for folder in folders))
 
 
 def _rpath(world: World, asker: Asker | None) -> Folders:
     """DT_RPATH of the asker, of who loaded it, and so on, the program's last; a DT_RUNPATH of the
     asker switches it off.
     """
-    if asker and not asker.elf.ignores_rpath:
-        for link in _chain(asker, world.main):
-            if not link.elf.ignores_rpath:
-                yield from _split(world, link.elf.rpath, link, Found(Rule.RPATH, link.path))
+    chain: list[Asker] = []
+    link = None if asker and asker.elf.ignores_rpath else asker
+    while link:
+        chain.append(link)
+        link = link.loader
+    if chain and world.main and all(one.path != world.main.path for one in chain):
+        chain.append(world.main)
+    for one in chain:
+        if not one.elf.ignores_rpath:
+            yield from _split(world, one.elf.rpath, one, Found(Rule.RPATH, one.path))
 
 
 def _variable(world: World, _asker: Asker | None) -> Folders:
     """LD_LIBRARY_PATH as it was at the start: there $ORIGIN is the program's folder."""
-    if not world.secure:
-        text = world.library_path.replace(";", ":")
-        yield from _split(world, text, world.main, Found(Rule.LD_LIBRARY_PATH))
+    text = world.library_path.replace(";", ":")
+    yield from _split(world, text, world.main, Found(Rule.LD_LIBRARY_PATH))
 
 
 def _runpath(world: World, asker: Asker | None) -> Folders:
     """DT_RUNPATH of the asker alone."""
     if asker:
         yield from _split(world, asker.elf.runpath, asker, Found(Rule.RUNPATH, asker.path))
-
-
-def _cache(world: World, name: str, asker: Asker | None) -> Folders:
-    """The one entry of ld.so.cache that glibc would take; one that is gone is not replaced."""
-    cache = world.machine.ldcache()
-    if not isinstance(cache, Known):
-        return
-    entries = [one for one in cache.value if one.name == name and one.serves(world.processor)]
-    chosen = best_entry(world.machine, world.glibc, entries)
-    below = tuple(f"{folder}/" for folder in default_folders(world))
-    if chosen and not (_no_default(world, asker) and chosen.path.startswith(below)):
-        yield chosen.path, Found(Rule.CACHE)
-
-
-def _defaults(world: World, asker: Asker | None) -> Folders:
-    """The folders built into the loader, unless the asker was linked with -z nodefaultlib."""
-    if not _no_default(world, asker):
-        for folder in default_folders(world):
-            yield folder, Found(Rule.DEFAULT)
 
 
 def _files(world: World, name: str, folders: Folders) -> Folders:
@@ -190,43 +179,19 @@ def _files(world: World, name: str, folders: Folders) -> Folders:
         yield f"{folder.rstrip('/')}/{name}", rule
 
 
-def _no_default(world: World, asker: Asker | None) -> bool:
-    asker = asker or world.main
-    return bool(asker and asker.elf.flags_1 & _NODEFLIB)
-
-
-def _chain(asker: Asker, main: Asker | None) -> Iterator[Asker]:
-    """The asker, who loaded it, and so on; the program last."""
-    link: Asker | None = asker
-    while link:
-        yield link
-        if main and link.path == main.path:
-            main = None
-        link = link.loader
-    if main:
-        yield main
-
-
 # ---------------------------------------------------------------- lists of folders
 
 
 def _split(world: World, text: str, asker: Asker | None, rule: Found) -> Folders:
-    if not text:
-        return
     seen: set[str] = set()
-    for element in dict.fromkeys(text.split(":")):
+    for element in dict.fromkeys(text.split(":")) if text else ():
         named = from_folder(world, expand(world, element, asker)) if element else world.folder
-        folder = tidy(named)
+        folder = (named.rstrip("/") or "/") if named else ""
         if folder and folder not in seen:
             seen.add(folder)
             yield folder, rule
         if len(seen) > _MOST_FOLDERS:
             return
-
-
-def tidy(path: str) -> str:
-    """A folder without trailing slashes."""
-    return (path.rstrip("/") or "/") if path else ""
 
 
 def from_folder(world: World, path: str) -> str:
@@ -236,27 +201,21 @@ def from_folder(world: World, path: str) -> str:
 
 def expand(world: World, element: str, asker: Asker | None) -> str:
     """Replace $ORIGIN, $LIB and $PLATFORM; "" for an element that glibc drops."""
-    tokens = {found[1] or found[2] for found in _TOKEN.finditer(element)}
-    values = {token: _value(world, token, asker) for token in tokens}
+    values: dict[str, str] = {}
+    for found in _TOKEN.finditer(element):
+        token = found[1] or found[2]
+        if token == "ORIGIN":
+            values[token] = asker.origin if asker else ""
+        elif token == "PLATFORM":
+            x86 = world.processor == "x86_64"
+            values[token] = cpu_of(world.machine).platform if x86 else world.processor
+        else:
+            folders, triplet = default_folders(world), _TRIPLET.get(world.processor, "")
+            multiarch = f"/usr/lib/{triplet}" in folders
+            values[token] = f"lib/{triplet}" if multiarch else folders[-1].rpartition("/")[2]
     if not all(values.values()):
         return ""
-    path = _TOKEN.sub(lambda found: values[found[1] or found[2]], element)
-    if world.secure and "ORIGIN" in values and asker is world.main:
-        trusted = tuple(f"{folder}/" for folder in default_folders(world))
-        return path if f"{path}/".startswith(trusted) else ""
-    return path
-
-
-def _value(world: World, token: str, asker: Asker | None) -> str:
-    if token == "ORIGIN":
-        return asker.origin if asker else ""
-    if token == "PLATFORM":
-        x86 = world.processor == "x86_64"
-        return cpu_of(world.machine).platform if x86 else world.processor
-    folders = default_folders(world)
-    triplet = _TRIPLET.get(world.processor, "")
-    multiarch = f"/usr/lib/{triplet}" in folders
-    return f"lib/{triplet}" if multiarch else folders[-1].rpartition("/")[2]
+    return _TOKEN.sub(lambda found: values[found[1] or found[2]], element)
 
 
 def default_folders(world: World) -> tuple[str, ...]:

@@ -45,18 +45,15 @@ def cpu_of(machine: Machine) -> Cpu:
     said = machine.lines("/proc/cpuinfo", "flags\t", "vendor_id\t")
     lines = said.value[:8] if isinstance(said, Known) else ()
     fields = {line.split("\t")[0]: line.partition(": ")[2] for line in lines if ": " in line}
-    return _cpu(
-        frozenset(fields.get("flags", "").split()), fields.get("vendor_id") == "GenuineIntel"
-    )
-
-
-def _cpu(flags: frozenset[str], intel: bool) -> Cpu:
+    flags = frozenset(fields.get("flags", "").split())
     levels: list[str] = []
     for level, wanted in _LEVELS:
         if not wanted <= flags:
             break
         levels.insert(0, level)
-    if not intel:  # glibc names platforms for Intel's processors only
+    if (
+        fields.get("vendor_id") != "GenuineIntel"
+    ):  # glibc names platforms for Intel's processors only
         return Cpu(tuple(levels))
     phi = flags >= _XEON_PHI
     wide = flags >= _AVX512_1 and "avx512er" not in flags
@@ -99,16 +96,15 @@ def best_entry(
     usable = [entry for entry in entries if entry.level in levels]
     if usable:
         return min(usable, key=lambda entry: levels.index(entry.level))
-    return next(
-        (entry for entry in entries if not entry.level and _fits(cpu, glibc, entry.hwcap)), None
+    allowed, platforms = 0, {0}
+    if glibc < LEGACY_UNTIL:
+        allowed = _BITS["tls"] | _ANY_PLATFORM | sum(_BITS[word] for word in cpu.words)
+        platforms = {0, _PLATFORMS.get(cpu.platform, 0)}
+    fitting = (
+        entry
+        for entry in entries
+        if not entry.level
+        and not entry.hwcap & ~allowed
+        and entry.hwcap & _ANY_PLATFORM in platforms
     )
-
-
-def _fits(cpu: Cpu, glibc: tuple[int, int], hwcap: int) -> bool:
-    if glibc >= LEGACY_UNTIL:
-        return hwcap == 0
-    allowed = _BITS["tls"] | _ANY_PLATFORM
-    for word in cpu.words:
-        allowed |= _BITS[word]
-    platform = hwcap & _ANY_PLATFORM
-    return not hwcap & ~allowed and platform in (0, _PLATFORMS.get(cpu.platform, 0))
+    return next(fitting, None)

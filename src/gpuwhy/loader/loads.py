@@ -6,18 +6,17 @@ import posixpath
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec.structs import replace
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Undetermined, Unknown, Why, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework, Opened
-from gpuwhy.facts.libraries import Flaw, LibraryCopy
+from gpuwhy.facts.libraries import Flaw
 from gpuwhy.facts.loads import (
     DriverLibrary,
     Fate,
-    Found,
     LoadedLibrary,
     Loads,
     LoadTree,
@@ -27,7 +26,7 @@ from gpuwhy.facts.loads import (
     UnmetSymbol,
 )
 from gpuwhy.loader.extensions import extensions
-from gpuwhy.loader.outcome import NOT_THERE, Library, Missing, Tried
+from gpuwhy.loader.outcome import NOT_THERE, Library, Tried
 from gpuwhy.loader.symbols import old_runtimes, unmet_symbols
 from gpuwhy.loader.systems import Process, System, is_windows, system_of
 from gpuwhy.machine.machine import Machine
@@ -53,14 +52,11 @@ def loads(machine: Machine, facts: Facts) -> Loads:
     return facts.loads
 
 
-_EXACTLY = r"([\w.-]+)\s*(?:\[[^]]*\])?\s*\(?==\s*(\d+\.\d+\.\d[\w.]*?)(?:\.\*)?\s*(?:[;)]|$)"
-
-
 def driver_library(which: str, machine: Machine, facts: Facts) -> Fact[tuple[DriverLibrary, ...]]:
     """Every copy of a driver's library: in the loader's order, then those off its path."""
     system = system_of(facts)
     name = str(getattr(system, which))
-    world = system.world_of(machine, facts)
+    world: Fact[Any] = system.world_of(machine, facts)
     if not isinstance(world, Known):
         return world
     found: dict[str, DriverLibrary] = {}
@@ -79,7 +75,7 @@ def trees(machine: Machine, facts: Facts) -> Fact[tuple[LoadTree, ...]]:
     frameworks, system = facts.frameworks.installed, system_of(facts)
     if not isinstance(frameworks, Known):
         return frameworks
-    world = system.world_of(machine, facts)
+    world: Fact[Any] = system.world_of(machine, facts)
     if not isinstance(world, Known):
         return world
     out = [
@@ -92,21 +88,42 @@ def trees(machine: Machine, facts: Facts) -> Fact[tuple[LoadTree, ...]]:
 
 def tree_of(process: Process, system: System, facts: Facts, name: str) -> LoadTree:
     """The record of a process: its GPU libraries, what is missing, which symbols are unmet."""
-    machine, pinned = process.machine, _pinned(facts, name)
+    machine, processor = process.machine, value_or(facts.system.machine, "")
     copies = {system.fold(one.real): one for one in value_or(facts.libraries.copies, ())}
-    kept = [one for one in process.loaded if system.concerns_gpu(one.path)]
-    lost = process.missing
-    if any(one.name == "libc.so.6" for one in lost):  # not the files of a whole system
-        lost = [one for one in lost if system.concerns_gpu(one.name)]
+    unlisted = Unknown("not among the CUDA libraries")
+    libraries = []
+    for one in process.loaded:
+        if not system.concerns_gpu(one.path):
+            continue
+        path, copy = tidied(machine, one.path), copies.get(system.fold(one.real))
+        stated: Fact[str] = copy.version if copy else unlisted
+        own = machine.cuda_version(path) if system.tells(one.name, copy) else stated
+        version, owner = own if isinstance(own, Known) else stated, copy.owner if copy else unlisted
+        short = one.name.rpartition("/")[2]
+        libraries.append(LoadedLibrary(short, path, one.rule, one.needed_by, version, owner))
+    # without the C library these are not the files of a whole system
+    partial_system = any(lost.name == "libc.so.6" for lost in process.missing)
+    missing = []
+    for lost in process.missing:
+        if not system.matters(lost) or (partial_system and not system.concerns_gpu(lost.name)):
+            continue
+        at = tidied(machine, lost.refused.path) if lost.refused else ""
+        named = "" if at else system.not_cached(machine, lost.name, processor)
+        folders, met = _folders(lost.tried), lost.met
+        missing.append(
+            MissingLibrary(lost.name, lost.needed_by, folders, met.outcome, at, met.flaw, named)
+        )
+    unmet = unmet_symbols(process, system, _pinned(facts, name))
     return LoadTree(
         framework=name,
-        libraries=tuple(
-            _loaded(machine, system, one, copies.get(system.fold(one.real))) for one in kept
-        ),
-        missing=tuple(_missing(machine, system, facts, one) for one in lost if system.matters(one)),
-        unmet=tuple(tidy_unmet(machine, one) for one in unmet_symbols(process, system, pinned)),
+        libraries=tuple(libraries),
+        missing=tuple(missing),
+        unmet=tuple(tidy_unmet(machine, one) for one in unmet),
         old=old_runtimes(process),
     )
+
+
+_EXACTLY = r"([\w.-]+)\s*(?:\[[^]]*\])?\s*\(?==\s*(\d+\.\d+\.\d[\w.]*?)(?:\.\*)?\s*(?:[;)]|$)"
 
 
 def _pinned(facts: Facts, name: str) -> Callable[[Library], bool]:
@@ -130,138 +147,10 @@ def _pinned(facts: Facts, name: str) -> Callable[[Library], bool]:
     return lambda one: one.real in paths or (intact and one.real.startswith(own))
 
 
-def _missing(machine: Machine, system: System, facts: Facts, one: Missing) -> MissingLibrary:
-    at = tidied(machine, one.refused.path) if one.refused else ""
-    named = "" if at else system.not_cached(machine, one.name, value_or(facts.system.machine, ""))
-    searched = _folders(one.tried)
-    met = one.met
-    return MissingLibrary(one.name, one.needed_by, searched, met.outcome, at, met.flaw, named)
-
-
 def tidy_unmet(machine: Machine, one: UnmetSymbol) -> UnmetSymbol:
     """The same, its two files named as everywhere else."""
     asker, provider = tidied(machine, one.library), tidied(machine, one.provider)
     return UnmetSymbol(asker, provider, one.symbols, one.count)
-
-
-def _loaded(
-    machine: Machine, system: System, one: Library, copy: LibraryCopy | None
-) -> LoadedLibrary:
-    name, path = one.name.rpartition("/")[2], tidied(machine, one.path)
-    unlisted = Unknown("not among the CUDA libraries")
-    stated: Fact[str] = copy.version if copy else unlisted
-    own = machine.cuda_version(path) if system.tells(name, copy) else stated
-    return LoadedLibrary(
-        name=name,
-        path=path,
-        found=one.rule,
-        needed_by=one.needed_by,
-        version=own if isinstance(own, Known) else stated,
-        owner=copy.owner if copy else unlisted,
-    )
-
-
-# ---------------------------------------------------------------- what each need becomes
-
-
-def needs(machine: Machine, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
-    """Every library that a framework opens by name, and what its load tree says of it."""
-    found = facts.loads.trees
-    if not isinstance(found, Known):
-        return found
-    trees = {tree.framework: tree for tree in found.value}
-    desk = _Desk(machine, facts, system_of(facts), trees, value_or(facts.libraries.copies, ()))
-    out = [
-        desk.needed(framework, opened)
-        for framework in value_or(facts.frameworks.installed, ())
-        if framework.name in trees
-        for opened in value_or(framework.opens, ())
-    ]
-    return Known(tuple(out), found.source)
-
-
-class _Desk(NamedTuple):
-    """What every need is judged by."""
-
-    machine: Machine
-    facts: Facts
-    system: System
-    trees: dict[str, LoadTree]
-    copies: tuple[LibraryCopy, ...]
-
-    def needed(self, framework: Framework, opened: Opened) -> NeededLibrary:
-        """What becomes of one library."""
-        system, fold = self.system, self.system.fold
-        lost = self.trees[framework.name].missing
-        missing = next((one for one in lost if fold(one.name) == fold(opened.name)), None)
-        path, found = self._search(framework, opened, missing)
-        need = NeededLibrary(
-            framework=framework.name,
-            name=opened.name,
-            optional=opened.optional,
-            needed_by=opened.by,
-            fate=Fate.UNKNOWN,
-            path=path,
-            found=found,
-            refused=missing.refused if missing and isinstance(path, Unknown) else "",
-        )
-        if isinstance(path, Known):
-            return replace(need, fate=Fate.FOUND)
-        if isinstance(path, Unknown):
-            return replace(need, fate=Fate.BROKEN) if path.kind == "refused" else need
-        same = [one for one in self.copies if fold(one.name) == fold(opened.name)]
-        usable = [one.path for one in same if value_or(one.health, Flaw.NONE) is Flaw.NONE]
-        processor = value_or(self.facts.system.machine, "")
-        not_cached = system.not_cached(self.machine, opened.name, processor)
-        seen = isinstance(self.facts.libraries.copies, Known) and not usable
-        doubt = system.doubt(isinstance(self.machine.environ(), Known), missing is not None)
-        if doubt and not not_cached and not seen:
-            return replace(need, path=Unknown(f"{opened.name}: {doubt}"))
-        other = [one for one in self.copies if system.stem(one.name) == system.stem(opened.name)]
-        others = [one.path for one in other if one not in same]
-        return replace(
-            need,
-            fate=_fate(framework, opened.name, usable, others, not_cached),
-            searched=missing.searched if missing else (),
-            elsewhere=tuple(one.path for one in same),
-            other_versions=tuple(others),
-            not_cached=not_cached,
-        )
-
-    def _search(
-        self, framework: Framework, opened: Opened, missing: MissingLibrary | None
-    ) -> tuple[Fact[str], Found | None]:
-        """Where a library is found, and how: in the process, or because PyTorch came first."""
-        search = Source("call", self.system.SEARCH, opened.name)
-        if one := self._mapped(framework.name, opened.name):
-            return Known(one.path, Source("file", one.path, str(one.found))), one.found
-        if missing and missing.outcome is not Outcome.NOT_THERE:
-            kind: Why = "refused" if missing.outcome in self.system.REFUSES else ""
-            flawed = f"{missing.outcome.value}: {missing.flaw.value}"
-            return Unknown(f"{opened.name}: {flawed}", kind=kind), None
-        after_torch = framework.name.replace("-", "_") in _AFTER_TORCH
-        if after_torch and (one := self._mapped("torch", opened.name)):
-            return Known(one.path, search), one.found
-        return Absent(search), None
-
-    def _mapped(self, framework: str, name: str) -> LoadedLibrary | None:
-        """What a framework's process has loaded under a name."""
-        tree, fold = self.trees.get(framework), self.system.fold
-        found = (one for one in tree.libraries if fold(one.name) == fold(name)) if tree else ()
-        return next(iter(found), None)
-
-
-def _fate(
-    framework: Framework, name: str, usable: list[str], others: list[str], not_cached: str
-) -> Fate:
-    """What becomes of a library, by where copies of it lie that the search does not reach."""
-    if any(path.startswith(f"{framework.path.rpartition('/')[0]}/") for path in usable):
-        return Fate.NOT_SEARCHED
-    if usable or not_cached:
-        return Fate.OFF_PATH
-    names = (path.rpartition("/")[2] for path in others)
-    other = any(not one.startswith(f"{name}.") for one in names)  # not its own full name
-    return Fate.OTHER_VERSION if other else Fate.MISSING
 
 
 def _folders(tries: tuple[Tried, ...]) -> tuple[str, ...]:
@@ -282,6 +171,89 @@ def tidied(machine: Machine, path: str) -> str:
     left, right = machine.real(path), machine.real(short)
     same = isinstance(left, Known) and isinstance(right, Known) and left.value == right.value
     return short if same else path
+
+
+# ---------------------------------------------------------------- what each need becomes
+
+
+def needs(machine: Machine, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
+    """Every library that a framework opens by name, and what its load tree says of it."""
+    found = facts.loads.trees
+    if not isinstance(found, Known):
+        return found
+    trees = {tree.framework: tree for tree in found.value}
+    out = [
+        _needed(machine, facts, trees, framework, opened)
+        for framework in value_or(facts.frameworks.installed, ())
+        if framework.name in trees
+        for opened in value_or(framework.opens, ())
+    ]
+    return Known(tuple(out), found.source)
+
+
+def _needed(
+    machine: Machine,
+    facts: Facts,
+    trees: dict[str, LoadTree],
+    framework: Framework,
+    opened: Opened,
+) -> NeededLibrary:
+    """What becomes of one library: it is in the process, refused, or where copies of it lie."""
+    system = system_of(facts)
+    fold, name = system.fold, opened.name
+    search = Source("call", system.SEARCH, name)
+    need = NeededLibrary(
+        framework=framework.name,
+        name=name,
+        optional=opened.optional,
+        needed_by=opened.by,
+        fate=Fate.FOUND,
+        path=Absent(search),
+    )
+    tree = trees[framework.name]
+    if one := _mapped(tree, system, name):
+        path = Known(one.path, Source("file", one.path, str(one.found)))
+        return replace(need, path=path, found=one.found)
+    missing = next((one for one in tree.missing if fold(one.name) == fold(name)), None)
+    if missing and missing.outcome is not Outcome.NOT_THERE:
+        refused = missing.outcome in system.REFUSES
+        kind: Why = "refused" if refused else ""
+        flawed = f"{name}: {missing.outcome.value}: {missing.flaw.value}"
+        fate = Fate.BROKEN if refused else Fate.UNKNOWN
+        return replace(need, fate=fate, path=Unknown(flawed, kind=kind), refused=missing.refused)
+    torch = trees.get("torch") if framework.name.replace("-", "_") in _AFTER_TORCH else None
+    if torch and (one := _mapped(torch, system, name)):
+        return replace(need, path=Known(one.path, search), found=one.found)
+    copies = value_or(facts.libraries.copies, ())
+    same = [one for one in copies if fold(one.name) == fold(name)]
+    usable = [one.path for one in same if value_or(one.health, Flaw.NONE) is Flaw.NONE]
+    not_cached = system.not_cached(machine, name, value_or(facts.system.machine, ""))
+    seen = isinstance(facts.libraries.copies, Known) and not usable
+    doubt = system.doubt(isinstance(machine.environ(), Known), missing is not None)
+    if doubt and not not_cached and not seen:
+        return replace(need, fate=Fate.UNKNOWN, path=Unknown(f"{name}: {doubt}"))
+    stem = system.stem(name)
+    others = [one.path for one in copies if system.stem(one.name) == stem and one not in same]
+    if any(path.startswith(f"{framework.path.rpartition('/')[0]}/") for path in usable):
+        fate = Fate.NOT_SEARCHED
+    elif usable or not_cached:
+        fate = Fate.OFF_PATH
+    else:  # libx.so.1.2 is libx.so.1 by its own full name
+        another = any(not path.rpartition("/")[2].startswith(f"{name}.") for path in others)
+        fate = Fate.OTHER_VERSION if another else Fate.MISSING
+    return replace(
+        need,
+        fate=fate,
+        searched=missing.searched if missing else (),
+        elsewhere=tuple(one.path for one in same),
+        other_versions=tuple(others),
+        not_cached=not_cached,
+    )
+
+
+def _mapped(tree: LoadTree, system: System, name: str) -> LoadedLibrary | None:
+    """What a framework's process has loaded under a name."""
+    return next((x for x in tree.libraries if system.fold(x.name) == system.fold(name)), None)
 
 
 _STEPS: dict[str, Callable[[Machine, Facts], Fact[Any]]] = {

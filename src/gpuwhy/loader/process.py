@@ -10,10 +10,10 @@ import re
 
 import msgspec
 
-from gpuwhy.facts.fact import Known, Source, value_or
+from gpuwhy.facts.fact import Known, value_or
 from gpuwhy.facts.loads import Found, Outcome, Rule
 from gpuwhy.loader.glibc import Asker, World, search
-from gpuwhy.loader.outcome import Library, Located, Missing, missing, other
+from gpuwhy.loader.outcome import Library, Missing, missing, other
 
 _PRELOAD_FILE = "/etc/ld.so.preload"
 INTERPRETERS = {  # of the plain program that opens a library
@@ -40,7 +40,6 @@ class Process:
         self.machine = world.machine
         self.loaded: list[Loaded] = []
         self.missing: list[Missing] = []
-        self.ignored: list[Missing] = []  # what LD_PRELOAD names in vain: glibc warns and goes on
         self._names: dict[str, Loaded] = {}
         self._files: dict[str, Loaded] = {}
         self._new: list[Loaded] = []  # what the dlopen under way has brought
@@ -52,9 +51,15 @@ class Process:
         main = self._map(program, program, None, other("the program"))
         if main is None:
             return None
-        secure = self._secure(program)
-        self.world = msgspec.structs.replace(self.world, main=main.asker, secure=secure)
-        self._needs([main, *self._preloaded(main)])
+        self.world = msgspec.structs.replace(self.world, main=main.asker)
+        text = self.machine.read(_PRELOAD_FILE)
+        plain = re.sub(r"#.*", "", text.value) if isinstance(text, Known) else ""
+        asked = [(name, Found(Rule.LD_PRELOAD)) for name in re.split(r"[ :]+", self.world.preload)]
+        asked += [(name, other(_PRELOAD_FILE)) for name in re.split(r"[\s:]+", plain)]
+        gaps = len(self.missing)
+        found = [one for name, rule in asked if name and (one := self._find(name, main, rule))]
+        del self.missing[gaps:]  # what cannot be preloaded: glibc warns and goes on
+        self._needs([main, *found])
         return main
 
     def dlopen(
@@ -71,7 +76,10 @@ class Process:
         one = self._find(name, caller, rule, inherit=False)
         self._needs(list(self._new))
         if self._gaps:
-            self._close(self._new)
+            gone = {id(brought) for brought in self._new}
+            self._names = {x: of for x, of in self._names.items() if id(of) not in gone}
+            self._files = {x: of for x, of in self._files.items() if id(of) not in gone}
+            self._closed.update({brought.name: brought for brought in self._new})
         return one
 
     def get(self, name: str) -> Loaded | None:
@@ -81,24 +89,6 @@ class Process:
     def closed(self, one: Loaded) -> bool:
         """Whether glibc would have closed an object again, because its dlopen failed."""
         return self._closed.get(one.name) is one
-
-    def _secure(self, program: str) -> bool:
-        """Whether it runs with another user's or group's rights; file capabilities are not seen."""
-        stat = self.world.machine.stat(program)
-        if not isinstance(stat, Known):
-            return False
-        return stat.value.mode[3:4] in ("s", "S") or stat.value.mode[6:7] == "s"
-
-    def _preloaded(self, main: Loaded) -> list[Loaded]:
-        named = [] if self.world.secure else re.split(r"[ :]+", self.world.preload)
-        text = self.world.machine.read(_PRELOAD_FILE)
-        plain = re.sub(r"#.*", "", text.value) if isinstance(text, Known) else ""
-        gaps = len(self.missing)
-        asked = [(name, Found(Rule.LD_PRELOAD)) for name in named]
-        asked += [(name, other(_PRELOAD_FILE)) for name in re.split(r"[\s:]+", plain)]
-        found = [one for name, rule in asked if name and (one := self._find(name, main, rule))]
-        self.ignored, self.missing[gaps:] = self.missing[gaps:], []
-        return found
 
     def _needs(self, queue: list[Loaded]) -> None:
         while queue:
@@ -114,43 +104,38 @@ class Process:
         if name in self._names:
             return self._names[name]
         asker = caller.asker if caller else None
-        located = self._interpreter(name) or search(self.world, name, asker)
         by = caller.path if caller else ""
-        if not isinstance(located.path, Known):
-            self._miss(located, by)
-            return None
-        loader = asker if inherit else None
-        return self._map(name, located.path.value, loader, rule or located.rule, by)
-
-    def _interpreter(self, name: str) -> Located | None:
-        """The loader itself, which the C library needs: it is the file that started the program."""
-        path = self.world.main.elf.interpreter if self.world.main else ""
-        path = path or INTERPRETERS.get(self.world.processor, "")
-        if path.rpartition("/")[2] != name or not isinstance(self.world.machine.stat(path), Known):
-            return None
-        rule = other("interpreter of the program")
-        return Located(name, Known(path, Source("file", path)), rule, ())
-
-    def _miss(self, located: Located, by: str) -> None:
-        self._gaps += 1
-        if any(m.name == located.name and m.needed_by == by for m in self.missing):
-            return
-        self.missing.append(missing(located, by, Outcome.STOPS))
+        # the loader itself, which the C library needs, is the file that started the program
+        program = self.world.main.elf.interpreter if self.world.main else ""
+        program = program or INTERPRETERS.get(self.world.processor, "")
+        loads_itself = program.rpartition("/")[2] == name
+        if loads_itself and isinstance(self.machine.stat(program), Known):
+            path, found = program, other("interpreter of the program")
+        else:
+            located = search(self.world, name, asker)
+            if not isinstance(located.path, Known):
+                self._gaps += 1
+                if not any(m.name == name and m.needed_by == by for m in self.missing):
+                    self.missing.append(missing(located, by, Outcome.STOPS))
+                return None
+            path, found = located.path.value, located.rule
+        return self._map(name, path, asker if inherit else None, rule or found, by)
 
     def _map(
         self, name: str, path: str, loader: Asker | None, rule: Found, by: str = ""
     ) -> Loaded | None:
         """Add a file, unless the same file is already there; remember its names."""
-        resolved = self.world.machine.real(path)
-        real = value_or(resolved, path)
-        identity = self._identity(path, real)
+        real, stat = value_or(self.machine.real(path), path), self.machine.stat(path)
+        # what tells files apart: the resolved path, or the inode of one with several links
+        identity = stat.value.inode or real if isinstance(stat, Known) else real
         if identity in self._files:
             self._names[name] = self._files[identity]
             return self._files[identity]
-        elf = self.world.machine.elf(path)
+        elf = self.machine.elf(path)
         if not isinstance(elf, Known):
             return None
-        self._forget(name)
+        if stale := self._closed.pop(name, None):  # it is loaded after all, and shown once
+            self.loaded = [one for one in self.loaded if one is not stale]
         one = Loaded(name, path, real, rule, by, elf.value.needed, Asker(path, elf.value, loader))
         self.loaded.append(one)
         self._new.append(one)
@@ -159,21 +144,3 @@ class Process:
             if known_as:
                 self._names.setdefault(known_as, one)
         return one
-
-    def _identity(self, path: str, real: str) -> str:
-        """What tells files apart: the resolved path, or the inode of one with several links."""
-        stat = self.world.machine.stat(path)
-        return stat.value.inode or real if isinstance(stat, Known) else real
-
-    def _close(self, brought: list[Loaded]) -> None:
-        """Take back what a failed dlopen brought."""
-        gone = {id(one) for one in brought}
-        self._names = {name: one for name, one in self._names.items() if id(one) not in gone}
-        self._files = {file: one for file, one in self._files.items() if id(one) not in gone}
-        self._closed.update({one.name: one for one in brought})
-
-    def _forget(self, name: str) -> None:
-        """A library that is loaded after all is shown once."""
-        if name in self._closed:
-            stale = self._closed.pop(name)
-            self.loaded = [one for one in self.loaded if one is not stale]

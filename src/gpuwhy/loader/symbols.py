@@ -33,7 +33,7 @@ def unmet_symbols(
             provider = process.get(name) if pattern is not None else None
             if provider is None or provider is asker or (pinned(asker) and pinned(provider)):
                 continue
-            lacking = process.machine.unmet(asker.path, pattern or "", provider.path)
+            lacking = process.machine.unmet(asker.path, pattern, provider.path)
             if isinstance(lacking, Known) and lacking.value:
                 first, count = lacking.value[:3], len(lacking.value)
                 out.append(UnmetSymbol(asker.path, provider.path, first, count))
@@ -66,28 +66,26 @@ def unmet_versions(process: Process, asker: str) -> list[UnmetVersion]:
 
 
 def old_runtimes(process: Process) -> tuple[OldRuntime, ...]:
-    """Each C or C++ library that is too old, and the first file of the framework that it fails."""
+    """Each C or C++ library that is too old, and the first file of the framework that it fails,
+    with the newest version that it lacks.
+    """
     found: dict[str, OldRuntime] = {}
     for asker in process.loaded:
         if "-packages/" not in asker.path or _OF_OTHERS.search(asker.path):
             continue
         for name in RUNTIMES:
             provider = process.get(name) if name in asker.needs and name not in found else None
-            lacking = _newest_lacking(process, asker, name, provider) if provider else ""
-            if provider and lacking:
-                old = OldRuntime(name, provider.path, provider.rule, asker.path, lacking)
+            needs = process.machine.versions(asker.path) if provider else None
+            offers = process.machine.versions(provider.path) if provider else None
+            if not provider or not isinstance(needs, Known) or not isinstance(offers, Known):
+                continue
+            wanted = [one.versions for one in needs.value.needs if one.library == name]
+            lacking = {node for nodes in wanted for node in nodes} - {*offers.value.defines}
+            if lacking:
+                newest = max(lacking, key=_order)
+                old = OldRuntime(name, provider.path, provider.rule, asker.path, newest)
                 found[name] = old
     return tuple(found[name] for name in RUNTIMES if name in found)
-
-
-def _newest_lacking(process: Process, asker: Library, name: str, provider: Library) -> str:
-    needs = process.machine.versions(asker.path)
-    offers = process.machine.versions(provider.path)
-    if not isinstance(needs, Known) or not isinstance(offers, Known):
-        return ""
-    wanted = [node for need in needs.value.needs if need.library == name for node in need.versions]
-    lacking = [node for node in wanted if node not in offers.value.defines]
-    return max(lacking, key=_order, default="")
 
 
 def _order(node: str) -> tuple[bool, tuple[int, ...]]:

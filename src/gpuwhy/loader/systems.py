@@ -1,15 +1,12 @@
-"""What differs between the loaders of two systems, as small questions."""
+"""Which of the two systems is under diagnosis, and what their frameworks have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
-from gpuwhy.facts.fact import Fact, Known, value_or
+from gpuwhy.facts.fact import Known, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.frameworks import Framework
-from gpuwhy.facts.libraries import LibraryCopy
-from gpuwhy.facts.loads import DriverLibrary, Outcome
 from gpuwhy.loader.outcome import Library, Missing
 from gpuwhy.machine.machine import Machine
 
@@ -18,6 +15,8 @@ CUDNN_PARTS = {
     "8": "ops_infer ops_train cnn_infer cnn_train adv_infer adv_train",
 }
 """The sub-libraries that cuDNN opens by itself, by its major."""
+System = Any
+"""linux.py or windows_system.py: the same functions and constants, each described there."""
 
 
 class Process(Protocol):
@@ -29,27 +28,6 @@ class Process(Protocol):
     @property
     def loaded(self) -> Sequence[Library]: ...
     def get(self, name: str) -> Library | None: ...
-
-
-class System(Protocol):
-    """One system's answers: linux.py or windows_system.py, where each is described."""
-
-    SEARCH: str
-    LIBCUDA: str
-    LIBNVML: str
-    REFUSES: tuple[Outcome, ...]
-
-    def world_of(self, machine: Machine, facts: Facts) -> Fact[Any]: ...
-    def driver_copies(self, world: Any, facts: Facts, name: str) -> Iterator[DriverLibrary]: ...
-    def run(self, world: Any, facts: Facts, framework: Framework) -> Process: ...
-    def fold(self, name: str) -> str: ...
-    def stem(self, name: str) -> str: ...
-    def concerns_gpu(self, path: str) -> bool: ...
-    def matters(self, missing: Missing) -> bool: ...
-    def provides(self, name: str) -> str | None: ...
-    def tells(self, name: str, copy: LibraryCopy | None) -> bool: ...
-    def doubt(self, sees_variables: bool, missing: bool) -> str: ...
-    def not_cached(self, machine: Machine, name: str, processor: str) -> str: ...
 
 
 def system_of(facts: Facts) -> System:
