@@ -91,7 +91,6 @@ def pe(
     exports: Mapping[str, bytes] | None = None,
     version: tuple[int, int, int, int] | None = None,
     strings: Mapping[str, str] | None = None,
-    manifest: bytes = b"",
     machine: int = X86_64,
     sections: Mapping[str, bytes] | None = None,
     dll: bool = True,
@@ -106,7 +105,6 @@ def pe(
     if imports:
         directories[1] = _imports(section, imports, bits)
     held = {16: _version(version, strings or {})} if version else {}
-    held |= {24: manifest} if manifest else {}
     if held:
         directories[2] = _resources(section, held)
     if delayed:
@@ -164,9 +162,6 @@ def _file(
     return head + b"\0" * (FIRST - len(head)) + body
 
 
-MANIFEST = b"""<assembly><dependency><dependentAssembly>
-<assemblyIdentity type="win32" name="Microsoft.VC90.CRT" version="9.0.21022.8"/>
-</dependentAssembly></dependency></assembly>"""
 RICH = pe(
     {"cublasLt64_11.dll": ["cublasLtCreate", "cublasLtMatmul"], "KERNEL32.dll": ["LoadLibraryA"]},
     delayed=["nvcuda.dll"],
@@ -177,6 +172,5 @@ RICH = pe(
     },
     version=(6, 14, 11, 10010),
     strings={"FileDescription": "NVIDIA CUDA 10.1.243 Runtime", "ProductVersion": "6,14,11,10010"},
-    manifest=MANIFEST,
 )
 """A DLL that has everything."""

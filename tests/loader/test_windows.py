@@ -141,19 +141,6 @@ def test_a_loaded_name_wins_over_every_folder(disk):
     assert found.path == "C:/one/cudart64_12.dll"
 
 
-def test_a_manifest_leads_to_the_side_by_side_store(disk):
-    manifest = (
-        b"<assembly><dependency><dependentAssembly><assemblyIdentity name='Microsoft.VC90.CRT' version='9.0.21022.8'/>"
-        b"</dependentAssembly></dependency></assembly>"
-    )
-    store = "C:/Windows/WinSxS/amd64_microsoft.vc90.crt_1fc8b3b9a1e18e3b_9.0.30729.9635_none_08e2c157a83ed5da"
-    disk.put(f"{store}/msvcr90.dll", pe())
-    disk.put("C:/lib/old.pyd", pe({"msvcr90.dll": ["x"]}, manifest=manifest))
-    process = WindowsProcess(world(disk))
-    assert process.load("C:/lib/old.pyd", LISTED_OWN)
-    assert process.loaded[-1].path == f"{store}/msvcr90.dll"
-
-
 # ---------------------------------------------------------------- frameworks
 
 

@@ -54,10 +54,10 @@ class Place:
         )  # fmt: skip
         return [line.partition(" ")[2].replace("\\", "/").lower() for line in said.stdout.splitlines()]
 
-    def model(self, calls: list[tuple[str, str]], path: list[str], folder: str, safe: bool = True) -> list[str]:
+    def model(self, calls: list[tuple[str, str]], path: list[str], folder: str) -> list[str]:
         host = WindowsDiskMachine(drives_of(str(self.prefix)))
         world = WindowsWorld(
-            host, "x86_64", self.path("app"), tuple(map(self.path, path)), "C:/windows", self.path(folder), safe=safe
+            host, "x86_64", self.path("app"), tuple(map(self.path, path)), "C:/windows", self.path(folder)
         )
         process, out = WindowsProcess(world), []
         for how, name in calls:
@@ -167,21 +167,6 @@ def test_a_damaged_file_before_a_good_one(place, damage):
 def test_a_library_whose_start_fails_gives_1114(place):
     place.put("gwno.dll", "one")
     assert place.wine([("plain", "gwno.dll")], ["one"], "cwd") == ["error 1114"]
-
-
-def test_without_safe_mode_the_current_folder_comes_second(place):
-    key = r"HKLM\System\CurrentControlSet\Control\Session Manager"
-    run = {"env": {**os.environ, "WINEDEBUG": "-all"}, "check": True, "capture_output": True, "timeout": 60}
-    place.put("msvcp140.dll", "cwd", "gwa.dll")  # Wine has its own in System32
-    asked = [("plain", "msvcp140.dll")]
-    subprocess.run(["wine", "reg", "add", key, "/v", "SafeDllSearchMode", "/t", "REG_DWORD", "/d", "0", "/f"], **run)
-    try:
-        unsafe = place.wine(asked, [], "cwd")
-    finally:
-        subprocess.run(["wine", "reg", "delete", key, "/v", "SafeDllSearchMode", "/f"], **run)
-    assert place.model(asked, [], "cwd", safe=False) == unsafe
-    assert place.model(asked, [], "cwd") == place.wine(asked, [], "cwd")
-    assert unsafe != place.wine(asked, [], "cwd")
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["before the cut", "behind it"])

@@ -5,7 +5,6 @@ A library of 700 MB costs a few dozen small reads. Every address and count in th
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Iterator
 
@@ -24,11 +23,9 @@ _BLOCK = 4096
 _PE32, _PE64 = 0x10B, 0x20B
 _DLL = 0x2000
 _SECTOR = 512  # the loader rounds a section's place in the file down to it
-_VERSION, _MANIFEST = 16, 24  # kinds of resource
+_VERSION = 16  # a kind of resource
 _IS_FOLDER = 1 << 31
 _FIXED = struct.pack("<I", 0xFEEF04BD)  # signature of VS_FIXEDFILEINFO
-_ASSEMBLY = re.compile(rb"<(?:\w+:)?dependentAssembly.*?</(?:\w+:)?dependentAssembly", re.DOTALL)
-_ATTRIBUTE = re.compile(rb"""\b(name|version)\s*=\s*["']([^"']{1,200})""")
 
 
 class Pe(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -43,7 +40,6 @@ class Pe(msgspec.Struct, frozen=True, omit_defaults=True):
     version: str = ""  # FILEVERSION of the version resource: 6.14.11.12040
     product: str = ""  # its ProductVersion, as written
     description: str = ""  # its FileDescription
-    assemblies: tuple[str, ...] = ()  # needed by the manifest: "Microsoft.VC90.CRT 9.0.21022.8"
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -153,7 +149,6 @@ def read_pe(pread: Pread, size: int) -> Pe:
         version=version,
         product=product,
         description=description,
-        assemblies=_assemblies(image),
     )
 
 
@@ -223,15 +218,6 @@ def _string(data: bytes, key: str) -> str:
     place += -place % 4
     text = data[place : place + 512].decode("utf-16-le", "replace")
     return text.partition("\0")[0].strip()
-
-
-def _assemblies(image: _Image) -> tuple[str, ...]:
-    """The assemblies that the manifest depends on: name and version."""
-    out = []
-    for block in _ASSEMBLY.findall(_resource(image, _MANIFEST)):
-        found = {key: value.decode("utf-8", "replace") for key, value in _ATTRIBUTE.findall(block)}
-        out.append(f"{found.get(b'name', '')} {found.get(b'version', '')}".strip())
-    return tuple(out)
 
 
 def _resource(image: _Image, kind: int) -> bytes:

@@ -77,35 +77,37 @@ def world_of(machine: Machine, facts: Facts) -> Fact[World]:
 
 
 def driver_copies(world: World, facts: Facts, name: str) -> Iterator[DriverLibrary]:
-    """The copies of a driver library in the loader's order, then those it would not find."""
-    aside = ((path, Found(Rule.OFF_PATH)) for path in _aside(facts, name))
-    for path, found in (*candidates(world, name, None), *aside):
-        one = _copy(world, name, path, found)
-        if one:
-            yield one
-
-
-def _aside(facts: Facts, name: str) -> Iterator[str]:
-    """Where copies lie that no loader finds by itself: WSL, compat packages, toolkit stubs."""
-    for folder in _ASIDE:
-        yield f"{folder}/{name}"
+    """The copies of a driver library in the loader's order, then those it would not find: of WSL,
+    compat packages, toolkits' stubs.
+    """
+    aside = [f"{folder}/{name}" for folder in _ASIDE]
     for toolkit in value_or(facts.libraries.toolkits, ()):
-        yield f"{toolkit.path}/compat/{name}"
-        yield f"{toolkit.path}/lib64/stubs/{name.removesuffix('.1')}"
+        aside.append(f"{toolkit.path}/compat/{name}")
+        aside.append(f"{toolkit.path}/lib64/stubs/{name.removesuffix('.1')}")
+    off_path = ((path, Found(Rule.OFF_PATH)) for path in aside)
+    for path, found in (*candidates(world, name, None), *off_path):
+        stat = world.machine.stat(path)
+        if not isinstance(stat, Absent):
+            size = stat.value.size if isinstance(stat, Known) else 0
+            yield _copy(world, name, path, found, size)
 
 
-def _copy(world: World, name: str, path: str, found: Found) -> DriverLibrary | None:
-    stat = world.machine.stat(path)
-    if isinstance(stat, Absent):
-        return None
+def _copy(world: World, name: str, path: str, found: Found, size: int) -> DriverLibrary:
     real = value_or(world.machine.real(path), path)
-    size = stat.value.size if isinstance(stat, Known) else 0
     met, elf = look_at(world, path), world.machine.elf(path)
     flaw, note, broken = met.flaw, met.note, met.outcome is Outcome.STOPS
     if met == FOUND and isinstance(elf, Known) and elf.value.extent > size:
         flaw, note = Flaw.TRUNCATED, f"needs {elf.value.extent} bytes, has {size}"
         broken = True
-    kind = _kind(path, real, size)
+    both = f"{path} {real}"
+    small = 0 < size < _STUB_BYTES and not _SUFFIX.search(real)
+    kind: Literal["driver", "stub", "compat", "wsl"] = "stub" if small else "driver"
+    if "/stubs/" in both:
+        kind = "stub"
+    elif _WSL in both:
+        kind = "wsl"
+    elif re.search("/compat/|/cuda-compat|/forward-compat", both):
+        kind = "compat"
     return DriverLibrary(
         name=name,
         path=path,
@@ -134,24 +136,9 @@ def _yields(world: World, path: str, found: Found, kind: str, linked: bool) -> b
         return found.rule is Rule.OFF_PATH
     listed, systems = configured(world.machine), default_folders(world)
     first = next((n for n, one in enumerate(listed) if one in systems), len(listed))
-    at = next((n for n, one in enumerate(listed) if _same(world.machine, one, folder)), None)
-    return at is not None and at > first
-
-
-def _same(machine: Machine, one: str, other: str) -> bool:
-    """Whether two names are those of one folder."""
-    return one == other or value_or(machine.real(one), one) == value_or(machine.real(other), other)
-
-
-def _kind(path: str, real: str, size: int) -> Literal["driver", "stub", "compat", "wsl"]:
-    both = f"{path} {real}"
-    if "/stubs/" in both:
-        return "stub"
-    if _WSL in both:
-        return "wsl"
-    if "/compat/" in both or "/cuda-compat" in both or "/forward-compat" in both:
-        return "compat"
-    return "stub" if 0 < size < _STUB_BYTES and not _SUFFIX.search(real) else "driver"
+    real = value_or(world.machine.real(folder), folder)
+    same = (n for n, one in enumerate(listed) if value_or(world.machine.real(one), one) == real)
+    return next(same, -1) > first
 
 
 def _version(machine: Machine, real: str) -> Fact[str]:
@@ -218,27 +205,21 @@ def _named(machine: Machine, file: str, depth: int) -> Iterator[str]:
         words = line.partition("#")[0].replace(",", " ").replace(":", " ").split()
         if words[:1] != ["include"]:
             yield from (one.rstrip("/") for one in words if one.startswith("/"))
-        elif depth < _DEEPEST:
-            for pattern in words[1:]:
-                for included in _matching(machine, pattern):
-                    yield from _named(machine, included, depth + 1)
-
-
-def _matching(machine: Machine, pattern: str) -> list[str]:
-    """The files that an include means, sorted as ldconfig sorts them."""
-    folder, _, name = (pattern if pattern.startswith("/") else f"/etc/{pattern}").rpartition("/")
-    names = sorted(one.name for one in value_or(machine.list(folder), ()))
-    return [f"{folder}/{one}" for one in names if fnmatch.fnmatchcase(one, name)]
+            continue
+        for pattern in words[1:] if depth < _DEEPEST else ():
+            whole = pattern if pattern.startswith("/") else f"/etc/{pattern}"
+            folder, _, name = whole.rpartition("/")
+            names = sorted(one.name for one in value_or(machine.list(folder), ()))  # as ldconfig
+            for one in fnmatch.filter(names, name):
+                yield from _named(machine, f"{folder}/{one}", depth + 1)
 
 
 def not_cached(machine: Machine, name: str, processor: str) -> str:
     """The configured folder that holds a library which is missing in the cache; "" for none."""
     cache = machine.ldcache()
-    if isinstance(cache, Unknown):
-        return ""
-    if isinstance(cache, Known) and any(
-        one.name == name and one.serves(processor) for one in cache.value
-    ):
+    cached = value_or(cache, ())
+    there = any(one.name == name and one.serves(processor) for one in cached)
+    if there or isinstance(cache, Unknown):
         return ""
     folders = configured(machine)
     return next((one for one in folders if isinstance(machine.stat(f"{one}/{name}"), Known)), "")

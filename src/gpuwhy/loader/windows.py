@@ -25,7 +25,7 @@ from gpuwhy.machine.machine import Machine
 Places = tuple[tuple[str, Found], ...]
 """Folders, and by which rule each is searched."""
 
-_API_SET = re.compile(r"(api|ext)-ms-", re.IGNORECASE)
+API_SET = re.compile(r"(api|ext)-ms-", re.IGNORECASE)
 DLLS = (
     r"(?i)(cu(da|bl|dn|ff|pt|ra|so|sp|fi)|nv(?!api|wmi|spcap|containerd|displ|shext|mctray|3d|ogl"
     r"|cpl|gpu|tvmon)|zlib|nccl|msvc[pr]|vcruntime|vcomp|concrt|libiomp|python3|c10|torch|caffe2"
@@ -80,7 +80,6 @@ class WindowsWorld(msgspec.Struct, frozen=True):
     windows: str = "C:/Windows"
     folder: str = ""  # current folder; "" = not known, not searched
     added: Places = ()  # by AddDllDirectory
-    safe: bool = True  # SafeDllSearchMode
     packaged: bool = False  # Microsoft Store: neither the current folder nor PATH
     sees_path: bool = True  # PATH is known, even if it is empty
 
@@ -120,20 +119,9 @@ def split_path(text: str) -> tuple[str, ...]:
     return tuple(out.values())[:_MOST_FOLDERS]
 
 
-def is_api_set(name: str) -> bool:
-    """Whether a name is a contract that Windows resolves by itself."""
-    return _API_SET.match(name) is not None
-
-
 def stem(name: str) -> str:
     """kernel32 of KERNEL32.dll."""
     return name.lower().removesuffix(".dll")
-
-
-def with_extension(name: str) -> str:
-    """LoadLibrary adds .dll to a name without a dot; a dot at the end says that there is none."""
-    last = name.rpartition("/")[2]
-    return name.rstrip(".") if name.endswith(".") else name if "." in last else f"{name}.dll"
 
 
 def folders(world: WindowsWorld, call: Call, own: str = "") -> Places:
@@ -145,17 +133,18 @@ def folders(world: WindowsWorld, call: Call, own: str = "") -> Places:
     first = first or (program,)
     if world.packaged:
         return (*first, system)
-    current = ((world.folder, Found(Rule.CURRENT)),) if world.folder else ()
-    before, after = ((), current) if world.safe else (current, ())
-    more = ((f"{world.windows}/System", Rule.SYSTEM), (world.windows, Rule.WINDOWS))
-    own_folders = tuple((folder, Found(rule)) for folder, rule in more)
-    path = tuple((folder, Found(Rule.PATH)) for folder in world.path)
-    return (*first, *before, system, *own_folders, *after, *path)
+    rest = [(f"{world.windows}/System", Rule.SYSTEM), (world.windows, Rule.WINDOWS)]
+    rest += [(world.folder, Rule.CURRENT)] if world.folder else []
+    rest += [(folder, Rule.PATH) for folder in world.path]
+    return (*first, system, *((folder, Found(rule)) for folder, rule in rest))
 
 
 def search(world: WindowsWorld, name: str, places: Places) -> Located:
     """Find a DLL by its name in some folders, or at a path."""
-    name = with_extension(name.replace("\\", "/"))
+    name = name.replace("\\", "/")
+    # LoadLibrary adds .dll to a name without a dot; a dot at the end says that there is none
+    dotted = "." in name.rpartition("/")[2]
+    name = name.rstrip(".") if dotted else f"{name}.dll"
     if "/" in name:
         path = tidy(name)
         return ended(name, (Tried(path, Found(Rule.GIVEN), look_at(world, path)),))
@@ -199,32 +188,16 @@ def look_at(world: WindowsWorld, path: str) -> Met:
     if isinstance(pe, Unknown):
         note = f"{pe.reason.removeprefix(f'{path}: ')} (error 193)"
         return Met(Outcome.STOPS, flaw_of(pe, stat.value.size), note)
-    return _judge(world, pe.value, stat.value.size)
-
-
-def _judge(world: WindowsWorld, pe: Pe, size: int) -> Met:
-    built = f"it is for {pe.machine}, {pe.bits} bit"
-    if {pe.machine, world.processor} == {"i386", "x86_64"}:  # Windows runs both, and goes on
+    header, size = pe.value, stat.value.size
+    built = f"it is for {header.machine}, {header.bits} bit"
+    if {header.machine, world.processor} == {"i386", "x86_64"}:  # Windows runs both, and goes on
         return Met(Outcome.SKIPPED, Flaw.MACHINE, built)
-    if pe.machine != world.processor:
+    if header.machine != world.processor:
         return Met(Outcome.STOPS, Flaw.MACHINE, f"{built} (error 193)")
-    if pe.extent > size:
-        note = f"needs {pe.extent} bytes, has {size} (error 193)"
+    if header.extent > size:
+        note = f"needs {header.extent} bytes, has {size} (error 193)"
         return Met(Outcome.STOPS, Flaw.TRUNCATED, note)
     return FOUND
-
-
-def assembly_folder(world: WindowsWorld, assemblies: tuple[str, ...]) -> Places:
-    """Where side-by-side assemblies hold their DLLs: Visual C++ 2005 and 2008 install so."""
-    store, out = f"{world.windows}/WinSxS", []
-    for assembly in assemblies:
-        title = assembly.split(" ")[0].lower()
-        if title.startswith("microsoft.vc"):
-            rule = other(f"side by side, by the manifest that names {assembly}")
-            match = rf"(?i)(amd64|x86|arm64)_{re.escape(title)}_"
-            entries = value_or(world.machine.list(store, match), ())
-            out += [(f"{store}/{entry.name}", rule) for entry in entries]
-    return tuple(out)
 
 
 # ---------------------------------------------------------------- what a program has loaded
@@ -279,24 +252,25 @@ class WindowsProcess:
         own = tidy(name).rpartition("/")[0] if "/" in name.replace("\\", "/") else ""
         one = self._find(name, folders(self.world, call, own), by, rule)
         if one and self._gaps:
-            self._take_back()
+            gone = {id(brought) for brought in self._new}
+            self.failed |= {brought.path for brought in self._new}
+            self._names = {x: dll for x, dll in self._names.items() if id(dll) not in gone}
             return None
         return one
 
-    def _find(
-        self, name: str, places: Places, by: str, rule: Found | None = None, pe: Pe | None = None
-    ) -> Dll | None:
+    def _find(self, name: str, places: Places, by: str, rule: Found | None = None) -> Dll | None:
         bare = name.replace("\\", "/").rpartition("/")[2]
         loaded = self._names.get(bare.lower())
         if loaded and ("/" not in name or loaded.path.lower() == tidy(name).lower()):
             return loaded
         if stem(bare) in KNOWN and bare == name:
             places = ((self.world.system, other("known DLL")),)
-        if pe and pe.assemblies:
-            places = (*assembly_folder(self.world, pe.assemblies), *places)
         located = search(self.world, name, places)
         if not isinstance(located.path, Known):
-            self._miss(located, by)
+            self._gaps += 1
+            kept = self.missing if self._sure else self.unsure
+            if not any(m.name == located.name and m.needed_by == by for m in kept):
+                kept.append(outcome.missing(located, by, Outcome.STOPS, Outcome.SKIPPED))
             return None
         return self._map(bare, located.path.value, rule or located.rule, by, places)
 
@@ -313,18 +287,6 @@ class WindowsProcess:
         self._new.append(one)
         self._names.setdefault(path.rpartition("/")[2].lower(), one)
         for needed in pe.value.imports:
-            if not is_api_set(needed) and stem(needed) not in PART_OF_WINDOWS:
-                self._find(needed, places, path, pe=pe.value)
+            if not API_SET.match(needed) and stem(needed) not in PART_OF_WINDOWS:
+                self._find(needed, places, path)
         return one
-
-    def _miss(self, located: Located, by: str) -> None:
-        self._gaps += 1
-        kept = self.missing if self._sure else self.unsure
-        if any(m.name == located.name and m.needed_by == by for m in kept):
-            return
-        kept.append(outcome.missing(located, by, Outcome.STOPS, Outcome.SKIPPED))
-
-    def _take_back(self) -> None:
-        gone = {id(one) for one in self._new}
-        self.failed |= {one.path for one in self._new}
-        self._names = {name: one for name, one in self._names.items() if id(one) not in gone}
