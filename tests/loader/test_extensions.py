@@ -6,7 +6,7 @@ import pytest
 
 from gpuwhy.formats.elf import Elf
 from gpuwhy.machine.machine import Entry, Machine, Stat
-from gpuwhy.loader.extensions import extensions
+from gpuwhy.loader.symbols import extensions
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.facts.environment import Environment, Files, Package
 from gpuwhy.facts.facts import Facts

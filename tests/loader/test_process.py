@@ -7,8 +7,9 @@ import pytest
 from gpuwhy.formats.elf import Elf
 from gpuwhy.formats.ldcache import CacheEntry
 from gpuwhy.machine.machine import Entry, Machine, Stat
-from gpuwhy.loader.glibc import Asker, World, default_folders, expand, glibc_version, search
-from gpuwhy.loader.hwcaps import best_entry, cpu_of, legacy
+from gpuwhy.loader.glibc import (
+    Asker, World, best_entry, cpu_of, default_folders, expand, glibc_version, legacy, search,
+)
 from gpuwhy.loader.process import Process
 from gpuwhy.facts.fact import Absent, Known, Source, Unknown
 

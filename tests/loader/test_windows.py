@@ -61,7 +61,6 @@ WINDOWS_FOLDERS = ["C:/Windows/System32", "C:/Windows/System", "C:/Windows"]
     "call, own, more, expected",
     [
         (PLAIN, "", {}, [APP, *WINDOWS_FOLDERS, "C:/cwd", "C:/one"]),
-        (PLAIN, "", {"safe": False}, [APP, "C:/cwd", *WINDOWS_FOLDERS, "C:/one"]),
         (PLAIN, "", {"packaged": True}, [APP, "C:/Windows/System32"]),
         (ALTERED, "C:/lib", {}, ["C:/lib", *WINDOWS_FOLDERS, "C:/cwd", "C:/one"]),
         (ALTERED, "", {}, [APP, *WINDOWS_FOLDERS, "C:/cwd", "C:/one"]),

@@ -180,12 +180,6 @@ def python_without_its_dll(world: World) -> None:
     world.remove(f"{PYTHON}/python38.dll")
 
 
-def added_for_what_python_loads(world: World) -> None:
-    """os.add_dll_directory does not reach a plain LoadLibrary, which is how TensorFlow opens cuDNN."""
-    cudnn_off_path(world)
-    world.disk.put(f"{world.site}/sitecustomize.py", r'import os; os.add_dll_directory(r"C:\tools\cuda\bin")')
-
-
 def folder_like_a_dll(world: World) -> None:
     world.disk.at("C:/aa/cudart64_101.dll").mkdir(parents=True)
     world.path.insert(0, "C:/aa")
@@ -212,7 +206,6 @@ SCENES: dict[str, tuple[Callable[[World], None], tuple[str, ...]]] = {
     "c 32 bit": (cudnn_32_bit, ("install.corrupted",)),
     "c only App Paths": (only_app_paths, ("env.path",)),
     "c PATH too long": (path_too_long, ("env.path",)),
-    "c added for Python alone": (added_for_what_python_loads, ("env.path",)),
     "c cuDNN 8 renamed": (cudnn_8_renamed, ("cudnn.version_mismatch",)),
     "d cudart renamed": (renamed_cudart, ("cuda.version_mismatch",)),
     "d a web page": (web_page_for_a_dll, ("install.corrupted",)),

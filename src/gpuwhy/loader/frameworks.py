@@ -15,7 +15,6 @@ from msgspec import structs
 from gpuwhy.facts.fact import Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
-from gpuwhy.facts.libraries import LibraryCopy
 from gpuwhy.facts.loads import Found, Rule
 from gpuwhy.loader.glibc import World
 from gpuwhy.loader.outcome import other
@@ -47,10 +46,12 @@ def run(world: World, facts: Facts, framework: Framework) -> Process:
         program = interpreter.value.path
         process.start(value_or(world.machine.real(program), program))
     _WAYS.get(framework.name, _plain)(process, facts, framework)
-    _open_listed(process, framework)
-    _cudnn_parts(process)
-    if framework.name == "cupy":  # which compiles every kernel with it
-        _nvrtc_builtins(process)
+    gone = {one.name for one in process.missing}
+    for one in value_or(framework.opens, ()):  # what it asks for by name, each from who asks
+        if one.name not in gone:
+            asker = next((x for x in process.loaded if x.path == one.by), None)
+            process.dlopen(one.name, asker or process.dlopen(one.by))
+    _opened_later(process, framework.name == "cupy")
     return process
 
 
@@ -87,8 +88,10 @@ def _torch(process: Process, facts: Facts, framework: Framework) -> None:
     deps = process.dlopen(first) if named else None  # 1.0 to 1.4 have no such library
     failed = process.closed(deps) if deps else False
     pairs, needed = torch_preloads(process, framework, failed)
+    major = value_or(framework.built_for_cuda, "0").split(".")[0]
     for folder, stem in pairs:
-        path = _wheel_library(process, facts, framework, folder, stem)
+        places = (f"nvidia/{folder}/lib", f"nvidia/cu{major}/lib", f"{folder}/lib")
+        path = _of_wheels(process, site_paths(facts), places, stem)
         if path:
             process.dlopen(path, rule=Found(Rule.PRELOADED, file))
         elif needed and not failed:
@@ -115,8 +118,13 @@ def torch_preloads(
     every = [*listed, *_pairs(_TORCH_CALL, (line for line in lines if _MAY_MISS in line))]
     if failed:
         return every, True
-    if not _torch_goes_on(process, file):
-        return [], True
+    # whether the loaded CUDA runtime is one that torch's text looks for in /proc/self/maps
+    said = machine.lines(file, "not in _maps")
+    if isinstance(said, Known):
+        maps = (m[1] for line in said.value if (m := _TORCH_MAPS.search(line)))
+        wanted = next(maps, "\0")
+        if not any(wanted in posixpath.normpath(one.path) for one in process.loaded):
+            return [], True
     at_once = _pairs(_TORCH_CALL, (line for line in lines if _MAY_MISS not in line))
     whole = next(filter(_TORCH_ALL.search, lines), "")
     return (at_once, True) if at_once or not whole else (every, _MAY_MISS not in whole)
@@ -127,25 +135,12 @@ def _pairs(expression: re.Pattern[str], lines: Iterable[str]) -> list[tuple[str,
     return [(found[1], found[2]) for found in map(expression.search, lines) if found]
 
 
-def _torch_goes_on(process: Process, file: str) -> bool:
-    """Whether the loaded CUDA runtime is one that torch's text looks for in /proc/self/maps."""
-    said = process.world.machine.lines(file, "not in _maps")
-    if not isinstance(said, Known):
-        return True
-    wanted = next((m[1] for line in said.value if (m := _TORCH_MAPS.search(line))), "")
-    return bool(wanted) and any(wanted in posixpath.normpath(one.path) for one in process.loaded)
-
-
-def _wheel_library(
-    process: Process, facts: Facts, framework: Framework, folder: str, stem: str
-) -> str:
-    """What torch's glob finds first on sys.path: nvidia/<folder>/lib, then nvidia/cuNN/lib."""
-    major = value_or(framework.built_for_cuda, "0").split(".")[0]
-    for site in site_paths(facts):
-        for place in (f"nvidia/{folder}/lib", f"nvidia/cu{major}/lib", f"{folder}/lib"):
-            found = names(process.machine, f"{site}/{place}", re.escape(stem) + r"\..*[0-9]$")
-            if found:
-                return found[0]
+def _of_wheels(process: Process, sites: tuple[str, ...], places: tuple[str, ...], stem: str) -> str:
+    """What torch's glob finds first on sys.path."""
+    for folder in (f"{site}/{place}" for site in sites for place in places):
+        found = names(process.machine, folder, re.escape(stem) + r"\..*[0-9]$")
+        if found:
+            return found[0]
     return ""
 
 
@@ -248,16 +243,13 @@ def _opened(process: Process, facts: Facts, path: str, rule: Found) -> Loaded | 
 
 def _wheel(facts: Facts, name: str) -> str:
     """The file of NVIDIA's wheels that it takes: of CUDA 13 and newer first, then by release."""
-    copies = value_or(facts.libraries.copies, ())
-    copies = tuple(one for one in copies if one.where == "wheel" and "/nvidia/" in one.path)
-    stem = name.partition(".so")[0]
-    same = [one for one in copies if one.name.partition(".so")[0] == stem]
-    return max(same, key=_rank).path if same else ""
-
-
-def _rank(copy: LibraryCopy) -> tuple[bool, int]:
-    number = re.search(r"\.so\.(\d+)", copy.name)
-    return "/nvidia/cu1" in copy.path, int(number[1]) if number else 0
+    found = []
+    for one in value_or(facts.libraries.copies, ()):
+        of_wheel = one.where == "wheel" and "/nvidia/" in one.path
+        if of_wheel and one.name.partition(".so")[0] == name.partition(".so")[0]:
+            number = re.search(r"\.so\.(\d+)", one.name)
+            found.append(("/nvidia/cu1" in one.path, int(number[1]) if number else 0, one.path))
+    return max(found, key=lambda row: row[:2])[2] if found else ""
 
 
 def _below(process: Process, variables: tuple[str, ...], name: str) -> str:
@@ -279,35 +271,23 @@ _WAYS: dict[str, Callable[[Process, Facts, Framework], None]] = {
 # ---------------------------------------------------------------- what follows
 
 
-def _open_listed(process: Process, framework: Framework) -> None:
-    """The libraries that the framework asks for by name, each from the file that asks."""
-    gone = {one.name for one in process.missing}
-    for one in value_or(framework.opens, ()):
-        if one.name not in gone:
-            asker = next((x for x in process.loaded if x.path == one.by), None)
-            process.dlopen(one.name, asker or process.dlopen(one.by))
-
-
-def _cudnn_parts(process: Process) -> None:
-    """What the cuDNN shim opens from itself; wheels that bring it rename it:
+def _opened_later(process: Process, cupy: bool) -> None:
+    """What cuDNN and NVRTC open by themselves; wheels that bring the cuDNN shim rename it:
     libcudnn-74a4c495.so.9.1.0.
     """
+    machine = process.machine
     for major, parts in CUDNN_PARTS.items():
         bundled = re.compile(rf"libcudnn-\w+\.so\.{major}\b")
         renamed = (one for one in process.loaded if bundled.match(one.name))
         shim = process.get(f"libcudnn.so.{major}") or next(renamed, None)
         for part in parts.split() if shim else ():
             process.dlopen(f"libcudnn_{part}.so.{major}", shim)
-
-
-def _nvrtc_builtins(process: Process) -> None:
-    """What NVRTC opens at its first compilation: beside it, or by a name with its release."""
-    machine = process.machine
-    for nvrtc in [one for one in process.loaded if re.match(r"libnvrtc\.so\.\d", one.name)]:
+    # CuPy compiles every kernel with NVRTC: its builtins lie beside it, or bear its release
+    nvrtcs = [one for one in process.loaded if re.match(r"libnvrtc\.so\.\d", one.name)]
+    for nvrtc in nvrtcs if cupy else ():
         real = value_or(machine.real(nvrtc.path), nvrtc.path)
         told = value_or(machine.cuda_version(nvrtc.path), "") or real.rpartition(".so.")[2]
-        version = re.match(r"\d+\.\d+", told)
-        if version:
+        if version := re.match(r"\d+\.\d+", told):
             name = f"libnvrtc-builtins.so.{version[0]}"
             beside = f"{nvrtc.path.rpartition('/')[0]}/{name}"
             process.dlopen(beside if isinstance(machine.stat(beside), Known) else name, nvrtc)

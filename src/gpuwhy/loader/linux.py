@@ -19,6 +19,8 @@ from gpuwhy.machine.machine import Machine
 SEARCH = "loader search"
 LIBCUDA, LIBNVML = "libcuda.so.1", "libnvidia-ml.so.1"
 REFUSES: tuple[Outcome, ...] = (Outcome.STOPS,)  # that leave a program without its library
+UNSEEN = "not in the cache or default folders, and LD_LIBRARY_PATH was not seen"
+fold = str  # a name or path as the system compares it
 
 _CONFIGURATION = "/etc/ld.so.conf"
 _DEEPEST = 4
@@ -154,11 +156,6 @@ def _version(machine: Machine, real: str) -> Fact[str]:
     return Unknown(f"{real}: no version in its name")
 
 
-def fold(name: str) -> str:
-    """A name or path as the system compares it."""
-    return name
-
-
 def stem(name: str) -> str:
     """libcudnn of libcudnn.so.9."""
     return name.split(".so")[0]
@@ -181,12 +178,6 @@ def tells(name: str, copy: LibraryCopy | None) -> bool:
     if copy is None:
         return False
     return not isinstance(copy.version, Known) or _CUDNN_TELLS.match(copy.name) is not None
-
-
-def doubt(sees_variables: bool, missing: bool) -> str:
-    """Where a library may still be, where not everything could be searched."""
-    unseen = "not in the cache or default folders, and LD_LIBRARY_PATH was not seen"
-    return "" if sees_variables else unseen
 
 
 # ---------------------------------------------------------------- ld.so.conf

@@ -25,9 +25,8 @@ from gpuwhy.facts.loads import (
     Outcome,
     UnmetSymbol,
 )
-from gpuwhy.loader.extensions import extensions
 from gpuwhy.loader.outcome import NOT_THERE, Library, Tried
-from gpuwhy.loader.symbols import old_runtimes, unmet_symbols
+from gpuwhy.loader.symbols import extensions, old_runtimes, unmet_symbols
 from gpuwhy.loader.systems import Process, System, is_windows, system_of
 from gpuwhy.machine.machine import Machine
 
@@ -229,9 +228,9 @@ def _needed(
     usable = [one.path for one in same if value_or(one.health, Flaw.NONE) is Flaw.NONE]
     not_cached = system.not_cached(machine, name, value_or(facts.system.machine, ""))
     seen = isinstance(facts.libraries.copies, Known) and not usable
-    doubt = system.doubt(isinstance(machine.environ(), Known), missing is not None)
-    if doubt and not not_cached and not seen:
-        return replace(need, fate=Fate.UNKNOWN, path=Unknown(f"{name}: {doubt}"))
+    searched = isinstance(machine.environ(), Known) or (missing is not None and is_windows(facts))
+    if not searched and not not_cached and not seen:
+        return replace(need, fate=Fate.UNKNOWN, path=Unknown(f"{name}: {system.UNSEEN}"))
     stem = system.stem(name)
     others = [one.path for one in copies if system.stem(one.name) == stem and one not in same]
     if any(path.startswith(f"{framework.path.rpartition('/')[0]}/") for path in usable):

@@ -7,14 +7,13 @@ of torch and ONNX Runtime), so that a release which changes its way is followed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 
 from msgspec import structs
 
 from gpuwhy.facts.fact import Known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
-from gpuwhy.facts.loads import Found
 from gpuwhy.loader.outcome import other
 from gpuwhy.loader.systems import CUDNN_PARTS, names, site_paths
 from gpuwhy.loader.windows import (
@@ -93,9 +92,6 @@ def run(world: WindowsWorld, facts: Facts, framework: Framework) -> WindowsProce
     start.process.load(f"{world.application}/python.exe", rule=program)
     for path in names(world.machine, world.application, r"(?i)python3\d+\.dll$"):
         start.process.load(path, rule=program)  # python.exe has it loaded by then
-    sites = (*site_paths(facts), f"{start.prefix}/Lib")
-    for folder, rule in added_at_start(start.machine, sites, start.environ):
-        start.process.add_folder(folder, rule)
     known = framework.name in (*_EXTENSIONS, *_BY_NAME)  # others may add PATH's folders
     start.call = start.extension if known else ALTERED
     _WAYS.get(framework.name, _plain)(start, framework)
@@ -104,10 +100,7 @@ def run(world: WindowsWorld, facts: Facts, framework: Framework) -> WindowsProce
         gone = any(missing.name == one.name for missing in start.process.missing)
         if not gone and start.process.get(one.name) is None:
             start.process.load(one.name, call, one.by)
-    _cudnn_parts(start.process)
-    _cublas_of_cudnn(start.process)
-    if framework.name == "cupy":  # which compiles every kernel with it
-        _nvrtc_builtins(start.process)
+    _opened_later(start.process, framework.name == "cupy")
     return start.process
 
 
@@ -149,19 +142,17 @@ def _numba(start: Start, _framework: Framework) -> None:
 
 
 def _tensorflow(start: Start, framework: Framework) -> None:
-    """What self_check asks ctypes for, then the extension, which opens CUDA through PATH."""
+    """What self_check asks ctypes for, by build_info, then the extension, which opens CUDA through
+    PATH.
+    """
     python = f"{framework.path}/python"
-    for name in _checked(start, f"{python}/platform"):
-        start.process.load(name, start.ctypes, f"{python}/platform/self_check.py")
+    check = f"{python}/platform/self_check.py"
+    built = start.lines(f"{python}/platform/build_info.py", "_dll_name")
+    found, lines = dict(_NAMED_DLLS.findall(built)), start.lines(check, "dll_name")
+    for key in _CHECKED.split():
+        for name in found[key].split(",") if key in found and key in lines else ():
+            start.process.load(name, start.ctypes, check)
     start.imports(python, r"_pywrap_tensorflow_internal\.pyd$")
-
-
-def _checked(start: Start, folder: str) -> list[str]:
-    """The DLLs that TensorFlow's self_check loads before anything else, by its build_info."""
-    found = dict(_NAMED_DLLS.findall(start.lines(f"{folder}/build_info.py", "_dll_name")))
-    check = start.lines(f"{folder}/self_check.py", "dll_name")
-    asked = (key for key in _CHECKED.split() if key in found and key in check)
-    return [name for key in asked for name in found[key].split(",")]
 
 
 def _torch(start: Start, framework: Framework) -> None:
@@ -172,20 +163,17 @@ def _torch(start: Start, framework: Framework) -> None:
         start.adds(folder, init)
     for name in _RUNTIMES:
         start.process.load(name, start.ctypes, init)
+    process, rule = start.process, other(f"the list in {init}")
     for path in names(start.machine, lib, r"(?i).*\.dll$"):
-        _open_torch(start.process, path, init, added)
-    start.imports(framework.path, r"_C\.[\w.-]*pyd$")
-
-
-def _open_torch(process: WindowsProcess, path: str, init: str, added: list[str]) -> None:
-    """Where something is not found (error 126), torch puts its folders before PATH and retries."""
-    before, rule = len(process.missing), other(f"the list in {init}")
-    if process.load(path, LISTED_OWN, init, rule):
-        return
-    if not any(one.refused is not None for one in process.missing[before:]):
-        del process.missing[before:]
-        process.prepend_path([folder for folder in added if folder not in process.world.path])
-        process.load(path, PLAIN, init, rule)
+        before = len(process.missing)
+        if process.load(path, LISTED_OWN, init, rule):
+            continue
+        if not any(one.refused is not None for one in process.missing[before:]):
+            # nothing found (error 126): torch puts its folders before PATH and tries again
+            del process.missing[before:]
+            process.prepend_path([folder for folder in added if folder not in process.world.path])
+            process.load(path, PLAIN, init, rule)
+    start.imports(framework.path, r"_C\.[\w-]*pyd$")
 
 
 def _torch_folders(start: Start, framework: Framework, lib: str) -> list[str]:
@@ -229,73 +217,28 @@ _WAYS: dict[str, Callable[[Start, Framework], None]] = {
 # ---------------------------------------------------------------- what follows
 
 
-def _cudnn_parts(process: WindowsProcess) -> None:
-    """What cuDNN opens by name, as a plain LoadLibrary; 8.3 to 8.9 also zlib's DLL."""
+def _opened_later(process: WindowsProcess, cupy: bool) -> None:
+    """What cuDNN and NVRTC open by themselves, as a plain LoadLibrary."""
+    cuda_version = process.machine.cuda_version
     for major, parts in CUDNN_PARTS.items():
         cudnn = process.get(f"cudnn64_{major}.dll")
         for part in parts.split() if cudnn else ():
             process.load(f"cudnn_{part}64_{major}.dll", PLAIN, cudnn.path if cudnn else "")
     cudnn = process.get("cudnn64_8.dll")
-    if cudnn and re.match(
-        r"8\.[3-9]", value_or(process.machine.cuda_version(cudnn.path), cudnn.pe.version)
-    ):
+    version = value_or(cuda_version(cudnn.path), cudnn.pe.version) if cudnn else ""
+    if cudnn and re.match(r"8\.[3-9]", version):
         process.load("zlibwapi.dll", PLAIN, cudnn.path)
-
-
-def _cublas_of_cudnn(process: WindowsProcess) -> None:
-    """A part of cuDNN names the cuBLAS of the CUDA that it was made for, and opens that one."""
-    for part in filter(None, map(process.get, _OPENS_CUBLAS)):
-        named = value_or(process.machine.holds(part.path, *_CUBLAS), ())
+    # a part of cuDNN names the cuBLAS of the CUDA that it was made for, and opens that one
+    for opener in filter(None, map(process.get, _OPENS_CUBLAS)):
+        named = value_or(process.machine.holds(opener.path, *_CUBLAS), ())
         if named and not any(map(process.get, named)):
-            process.load(named[-1], PLAIN, part.path)
-
-
-def _nvrtc_builtins(process: WindowsProcess) -> None:
-    """What NVRTC opens at its first compilation: beside it, or by a name with its release."""
-    for nvrtc in [one for one in process.loaded if re.match(r"(?i)nvrtc64_\d+_0\.dll$", one.name)]:
-        stated = value_or(process.machine.cuda_version(nvrtc.path), "")
-        version = re.match(r"(\d+)\.(\d+)\.", stated)
-        if version:
-            name = f"nvrtc-builtins64_{version[1]}{version[2]}.dll"
+            process.load(named[-1], PLAIN, opener.path)
+    # CuPy compiles every kernel with NVRTC: its builtins lie beside it, or bear its release
+    nvrtcs = [one for one in process.loaded if re.match(r"(?i)nvrtc64_\d+_0\.dll$", one.name)]
+    for nvrtc in nvrtcs if cupy else ():
+        stated = re.match(r"(\d+)\.(\d+)\.", value_or(cuda_version(nvrtc.path), ""))
+        if stated:
+            name = f"nvrtc-builtins64_{stated[1]}{stated[2]}.dll"
             beside = f"{nvrtc.path.rpartition('/')[0]}/{name}"
             there = isinstance(process.machine.stat(beside), Known)
             process.load(beside if there else name, PLAIN, nvrtc.path)
-
-
-# ---------------------------------------------------------------- folders added at the start
-
-_CALL = "add_dll_directory"
-_LITERAL = re.compile(rf"{_CALL}\(\s*r?[\"']([^\"']+)[\"']\s*\)")
-_JOINED = re.compile(
-    rf"{_CALL}\(\s*os\.path\.join\(\s*os\.environ(?:\[|\.get\()[\"'](\w+)[\"'][\])]\s*"
-    r"((?:,\s*r?[\"'][^\"']+[\"']\s*)*)\)\s*\)"
-)
-_PART = re.compile(r"[\"']([^\"']+)[\"']")
-
-
-def added_at_start(
-    machine: Machine, sites: Sequence[str], environ: Mapping[str, str]
-) -> Iterator[tuple[str, Found]]:
-    """The folders that a Python adds with os.add_dll_directory before any program runs, each with
-    the sitecustomize, usercustomize or .pth file that adds it.
-
-    They are searched for what Python itself loads (extension modules, ctypes); a plain LoadLibrary,
-    as TensorFlow opens CUDA, does not see them (Microsoft: AddDllDirectory).
-    """
-    for site in sites:
-        listed = value_or(machine.list(site, r"(?i)(site|user)customize\.py$|[^/]*\.pth$"), ())
-        for path in (f"{site}/{entry.name}" for entry in listed):
-            lines = machine.lines(path, _CALL)
-            for line in value_or(lines, ()):
-                rule = other(f"added by {path}")
-                yield from ((folder, rule) for folder in _folders(line, environ))
-
-
-def _folders(line: str, environ: Mapping[str, str]) -> Iterator[str]:
-    if line.lstrip().startswith("#"):
-        return
-    for found in _LITERAL.finditer(line):
-        yield tidy(found[1].replace("\\\\", "\\"))
-    for found in _JOINED.finditer(line):
-        if root := environ.get(found[1].upper()) or environ.get(found[1]):
-            yield tidy("/".join((root, *_PART.findall(found[2]))))

@@ -20,6 +20,8 @@ SEARCH = "DLL search"
 LIBCUDA, LIBNVML = "nvcuda.dll", "nvml.dll"
 REFUSES: tuple[Outcome, ...] = (Outcome.STOPS, Outcome.SKIPPED)
 """What becomes of a file that leaves a program without its library: no other was found."""
+UNSEEN = "not in the folder of the program or System32, and PATH was not seen"
+fold = str.lower  # a name or path as the system compares it
 
 _NUMBERS = re.compile(r"\d+\.\d+\.(\d+)\.(\d+)$")  # 31.0.15.3742 is driver 537.42
 _GPU = re.compile(
@@ -45,14 +47,17 @@ def concerns_gpu(path: str) -> bool:
 
 def world_of(machine: Machine, facts: Facts) -> Fact[WindowsWorld]:
     """What the search depends on: the program's folder, PATH, the Windows folder."""
-    interpreter = facts.environment.python
     environ = machine.environ()
     variables = value_or(environ, {})
     windows = tidy(variables.get("SYSTEMROOT", "C:/Windows"))
-    processor = _processor(machine, facts, windows)
+    python = value_or(facts.environment.python, None)
+    # a 32-bit program loads 32-bit libraries
+    system = (machine.pe(f"{windows}/System32/{name}.dll") for name in ("ntdll", "kernel32"))
+    seen = (pe.value.machine for pe in system if isinstance(pe, Known))
+    processor = python.machine if python else ""
+    processor = processor or next(seen, value_or(facts.system.machine, ""))
     if not processor:
         return Unknown("this machine's architecture is not known")
-    python = value_or(interpreter, None)
     program = base_program(machine, python.path) if python else ""
     sees, disk = isinstance(environ, Known), isinstance(facts.system.offline, Known)
     world = WindowsWorld(
@@ -77,18 +82,6 @@ def _usual_path(facts: Facts) -> tuple[str, ...]:
     first = [f"{python.prefix}{one}" for one in below] if python and python.kind == "conda" else []
     found = (one.path.rpartition("/")[0] for one in value_or(facts.libraries.copies, ()))
     return tuple(dict.fromkeys((*first, *(one for one in found if not _ASIDE.search(f"{one}/")))))
-
-
-def _processor(machine: Machine, facts: Facts, windows: str) -> str:
-    """That of the Python where it is known: a 32-bit program loads 32-bit libraries."""
-    interpreter = facts.environment.python
-    if isinstance(interpreter, Known) and interpreter.value.machine:
-        return interpreter.value.machine
-    for path in (f"{windows}/System32/ntdll.dll", f"{windows}/System32/kernel32.dll"):
-        pe = machine.pe(path)
-        if isinstance(pe, Known):
-            return pe.value.machine
-    return value_or(facts.system.machine, "")
 
 
 def base_program(machine: Machine, path: str) -> str:
@@ -151,11 +144,6 @@ def driver_version(machine: Machine, path: str) -> Fact[str]:
     return Unknown(f"{path}: no version in its resources")
 
 
-def fold(name: str) -> str:
-    """A name or path as the system compares it."""
-    return name.lower()
-
-
 def stem(name: str) -> str:
     """cudnn of cudnn64_9.dll."""
     match = _STEM.match(name)
@@ -175,12 +163,6 @@ def provides(name: str) -> str | None:
 def tells(name: str, copy: LibraryCopy | None) -> bool:
     """Whether a file's bytes are asked for its version."""
     return _PROVIDES.match(name) is not None
-
-
-def doubt(sees_variables: bool, missing: bool) -> str:
-    """Where a library may still be, where not everything could be searched."""
-    unseen = "not in the folder of the program or System32, and PATH was not seen"
-    return "" if sees_variables or missing else unseen
 
 
 def not_cached(machine: Machine, name: str, processor: str) -> str:
