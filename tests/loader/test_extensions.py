@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gpuwhy.formats.elf import Elf
-from gpuwhy.machine.machine import Entry, Machine, Stat
+from gpuwhy.machine.machine import Machine, Stat
 from gpuwhy.loader.symbols import extensions
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.facts.environment import Environment, Files, Package
@@ -79,24 +79,3 @@ def test_libraries_for_the_stable_interface_are_looked_at_too():
 
     (one,) = extensions(Stable(), facts_with(NOTHING)).need() or ()
     assert (one.count, one.symbols) == (1, ("aoti_torch_abi_version",))
-
-
-class Left(Fake):
-    """The same torchvision beside a torchaudio whose metadata is gone."""
-
-    def ask(self, op: str, *args: Any) -> Fact[Any]:
-        if op == "list":
-            inside = {SITE: "torchaudio", f"{SITE}/torchaudio/lib": "libtorchaudio.so"}.get(args[0])
-            return Known((Entry(inside, "folder"),), HERE) if inside else Absent(HERE)
-        if op == "lines" and args[0].endswith("version.py"):
-            return Known(("__version__ = '2.5.1+cu124'",), HERE)
-        return super().ask(op, *args)
-
-
-def test_what_an_interrupted_removal_left_is_imported_all_the_same():
-    found = extensions(Left(), facts_with(Absent(HERE))).need() or ()
-    assert [(one.owner.name, one.owner.version) for one in found] == [
-        ("torchvision", "0.17.0"),
-        ("torchaudio", "2.5.1+cu124"),
-    ]
-    assert found[1].path == f"{SITE}/torchaudio/lib/libtorchaudio.so"

@@ -112,7 +112,6 @@ _BUILT_ON_TORCH = (
 )
 BUILT_ON_TORCH = frozenset(_BUILT_ON_TORCH.split())
 _TORCH = re.compile(r"torch\s*(?:\(?([=<>!~][^;)]*)\)?)?\s*$")  # no extra, no other condition
-_VERSION = re.compile(r"__version__\s*=\s*['\"]([\w.+]+)")
 _MOST = 8  # libraries looked at per package
 
 
@@ -131,7 +130,6 @@ def extensions(machine: Machine, facts: Facts) -> Fact[tuple[Extension, ...]]:
         requires = any(_TORCH.match(line) for line in value_or(package.requires, ()))
         if package.name in BUILT_ON_TORCH or (requires and package.name != "torch"):
             built.append(package)
-    built += _without_metadata(machine, torch.path, {one.name for one in installed.value})
     windows = is_windows(facts)
     paths = [f"{torch.path}/lib/{name}" for name in _PROVIDERS[windows].split()]
     providers = [path for path in paths if isinstance(machine.stat(path), Known)]
@@ -145,17 +143,6 @@ def extensions(machine: Machine, facts: Facts) -> Fact[tuple[Extension, ...]]:
                 one = Extension(package.owner, path, lacking[:3], len(lacking), wants)
                 out.append(one)
     return Known(tuple(out), Source("call", "symbol tables", "of packages built on torch"))
-
-
-def _without_metadata(machine: Machine, torch: str, names: set[str]) -> Iterator[Package]:
-    """Packages beside torch whose metadata is gone: their files are imported all the same."""
-    site = torch.rpartition("/")[0]
-    modules = {name.replace("-", "_"): name for name in BUILT_ON_TORCH if name not in names}
-    for entry in value_or(machine.list(site, rf"({'|'.join(sorted(modules))})$"), ()):
-        place = f"{site}/{entry.name}"
-        lines = value_or(machine.lines(f"{place}/version.py", "__version__"), ())
-        version = next((found[1] for line in lines if (found := _VERSION.search(line))), "")
-        yield Package(modules[entry.name], version, place, site)
 
 
 def _compiled(machine: Machine, package: Package, windows: bool) -> Iterator[str]:
