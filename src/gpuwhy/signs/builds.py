@@ -255,24 +255,10 @@ def nobody_builds_it(case: Case) -> Finding | None:
     if isinstance(gpu_present(case.facts), Absent):
         return say.against("this machine has no NVIDIA GPU")
     one.gpu_build.need()
-    if other := _brought_by(case):
-        return say.against(f"{case.named} came with {other}, which requires it")
     system += f" with {libc.name}" if row.libc and libc else ""
     where: Fact[Any] = around.machine if row.machine else around.libc if row.libc else around.os
     text = f"{row.text}; {case.named} on {system} can only use the CPU"
     return say.proof(text, saw(system, where), say.table(row.text, row.source))
-
-
-def _brought_by(case: Case) -> str:
-    """The framework that requires this one and has no build here either: that was installed."""
-    packages = case.facts.environment.by_name
-    own = re.compile(rf"{re.escape(case.framework.package)}(?![\w.-])")
-    for other in installed(case.facts):
-        package = packages.get(other.package) or packages.get(other.name)
-        lines = value_or(package.requires, ()) if package else ()
-        if other.name != case.framework.name and any(map(own.match, lines)):
-            return say.release(other)
-    return ""
 
 
 _PYTHON_DLL = re.compile(r"(?i)python(3)(\d+)\.dll$")

@@ -11,7 +11,7 @@ from gpuwhy.facts.version import at_least
 from gpuwhy.signs import say
 from gpuwhy.signs.case import Case, rows
 from gpuwhy.signs.driver_library import saw_copy
-from gpuwhy.signs.expect import gpu_claimed, gpu_present, installed, offline
+from gpuwhy.signs.expect import gpu_claimed, gpu_present, offline
 
 _SEEN_TF = Source("know", "TensorFlow 2.20.0 and 2.21.0 over a stand-in driver", "2026-11-15")
 _NOTHING = ("", "void", "none")
@@ -71,16 +71,12 @@ def _asked(where: str, given: Injected) -> str:
     wish = f"NVIDIA_VISIBLE_DEVICES={given.requested} asks for"
     if given.requested in ("void", "none"):
         return f": {wish} none"
-    brought = "libcuda was passed in" if given.libraries else ""
-    both = " and ".join(filter(None, (brought, f"{wish} GPUs" if given.requested else "")))
-    return f", although {both}" if both else ""
+    return f", although {wish} GPUs" if given.requested else ""
 
 
 def _libraries(facts: Facts, where: str, given: Injected) -> Finding:
     """Nodes without libcuda: the runtime was told to leave it out, or others made the nodes."""
     image, copies, allowed = where == "image", facts.loads.libcuda, given.capabilities
-    if lacking := _management(facts, where, allowed):
-        return lacking
     if given.libraries:
         return say.against(f"{where} gets device nodes and libcuda")
     found = copies.need() or ()
@@ -94,23 +90,6 @@ def _libraries(facts: Facts, where: str, given: Injected) -> Finding:
         return say.proof(text, *seen)
     text = f"{where} has GPU device nodes, but the NVIDIA runtime did not pass libcuda.so.1 in"
     return say.strong(text, *seen)
-
-
-def _management(facts: Facts, where: str, allowed: str) -> Finding | None:
-    """TensorFlow since 2.21 opens the management library first, and lists no GPU without it."""
-    built = [one for one in installed(facts) if one.name == "tensorflow"]
-    built = [one for one in built if value_or(one.gpu_build, False)]
-    wants = [one.version for one in built if at_least(one.version, "2.21")]
-    copies = facts.loads.libnvml
-    if not wants or not isinstance(copies, Known) or any(one.on_path for one in copies.value):
-        return None
-    stated = f" (NVIDIA_DRIVER_CAPABILITIES={allowed} lacks utility)" if allowed else ""
-    return say.strong(
-        f"{where} was not given libnvidia-ml.so.1{stated}, without which TensorFlow {wants[0]} "
-        "lists no GPU",
-        saw("the loader finds no libnvidia-ml.so.1", copies),
-        know("TensorFlow 2.21.0 lists no GPU and prints nothing without it; 2.20 works", _SEEN_TF),
-    )
 
 
 # ---------------------------------------------------------------- wsl.setup

@@ -9,7 +9,6 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from gpuwhy.facts.fact import Known, Source, Undetermined, Unknown, value_or
-from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.installs import MISFITS, Damage, DamageKind, Part
 from gpuwhy.facts.libraries import Flaw, LibraryCopy
@@ -54,8 +53,7 @@ def not_as_installed(case: Case) -> Finding | None:
     if not found:
         return None
     found.sort(key=lambda one: (not one.stack, not _is_certain(one)))
-    smaller = all(one.smaller and not _other_release(facts, one) for one in found)
-    weigh = say.weak if smaller else say.strong
+    weigh = say.weak if all(one.smaller for one in found) else say.strong
     weigh = say.proof if any(map(_is_certain, found)) else weigh
     finding = _of_files(weigh, _said(found[0]), found, "")
     return finding if any(one.stack for one in found) else say.noted(finding)
@@ -72,14 +70,6 @@ def _of_files(
 
 def _is_certain(one: Damage) -> bool:
     return one.kind in _CERTAIN and one.part in _CERTAIN_PARTS
-
-
-def _other_release(facts: Facts, one: Damage) -> bool:
-    """Whether the file states a release that is not its package's: it was replaced."""
-    trees = value_or(facts.loads.trees, ())
-    same = (lib for tree in trees for lib in tree.libraries if lib.path == one.path)
-    stated = (value_or(library.version, "") for library in same)
-    return any(version and not one.owner.version.startswith(version) for version in stated)
 
 
 def _said(one: Damage) -> str:
@@ -102,33 +92,6 @@ def _said(one: Damage) -> str:
     return f"{name} of {owner} is damaged: {kind}{detail}"
 
 
-def _of_kinds(case: Case, *kinds: DamageKind) -> list[Damage]:
-    every = case.facts.installs.damage.need() or ()
-    return [one for one in every if one.kind in kinds]
-
-
-def changed_since(case: Case) -> Finding | None:
-    """Files that are not what was installed, and that can be read."""
-    found = _of_kinds(case, DamageKind.EDITED)
-    if not found:
-        return None
-    file = found[0].path.rpartition("-packages/")[2]
-    text = f"{file} of {found[0].owner} is not what was installed"
-    return say.noted(_of_files(say.weak, text, found))
-
-
-def two_metadata_folders(case: Case) -> Finding | None:
-    """Installers and version checks may read the wrong one."""
-    found = _of_kinds(case, *_TWICE)
-    if not found:
-        return None
-    first, both = found[0], f"{found[0].actual} and {found[0].expected}"
-    text = f"{first.owner.name} has two metadata folders, {both}; its files are the latter's"
-    second = any(one.kind is DamageKind.SECOND_METADATA for one in found)
-    finding = _of_files(say.strong if second else say.weak, text, found)
-    return say.slows(finding) if any(one.stack for one in found) else say.noted(finding)
-
-
 def no_interpreter(case: Case) -> Finding | None:
     """An environment whose own Python is gone: moved, upgraded away, left in another stage."""
     fact = case.facts.environment.python
@@ -144,18 +107,6 @@ def for_another_python(case: Case) -> Finding | None:
     """Windows: files for another Python, though the release has some for this one."""
     found = (for_other_python(case.facts, one, published=True) for one in installed(case.facts))
     return next(filter(None, found), None)
-
-
-def start_file_blocks(case: Case) -> Finding | None:
-    """A file that Python runs at every start makes a framework's module impossible to import."""
-    names = {name for one in installed(case.facts) for name in (say.base_name(one.path), one.name)}
-    for one in value_or(case.facts.installs.start_files, ()):
-        blocked = next((name for name in one.blocks if name.partition(".")[0] in names), "")
-        if blocked:
-            text = f"{one.path} runs before every program of this environment and blocks {blocked}"
-            seen = saw(f"blocks {blocked}", Source("file", one.path))
-            return say.prevents_start(say.proof(text, seen))
-    return None
 
 
 # ---------------------------------------------------------------- what the loader meets
@@ -259,9 +210,8 @@ def all_whole(case: Case) -> Finding | None:
 
 
 SIGNS = (
-    *rows("install.corrupted", "machine", no_interpreter, start_file_blocks, for_another_python),
-    *rows("install.corrupted", "machine", not_as_installed, two_metadata_folders),
-    *rows("install.corrupted", "machine", changed_since, stops_the_search, loads_a_broken_copy),
+    *rows("install.corrupted", "machine", no_interpreter, for_another_python, not_as_installed),
+    *rows("install.corrupted", "machine", stops_the_search, loads_a_broken_copy),
     *rows("install.corrupted", "machine", first_but_broken, driver_library, passed_over),
     Row("install.corrupted", "machine", all_whole, last=True),
 )

@@ -195,7 +195,7 @@ def _upgrade(facts: Facts) -> list[Evidence]:
 def stub_selected(case: Case) -> Finding | None:
     """A stub can be linked against and does nothing: cuInit answers 34."""
     facts = case.facts
-    cuda, nvml = facts.loads.libcuda, facts.loads.libnvml
+    cuda = facts.loads.libcuda
     real = [one for one in value_or(cuda, ()) if one.kind in ("driver", "wsl")]
     usable = isinstance(facts.system.wsl, Known) or (offline(facts) and real)
     objection = None if usable else libraries.unreachable(facts)
@@ -218,10 +218,6 @@ def stub_selected(case: Case) -> Finding | None:
         seen = saw(f"{loaded.path}, found by {how(loaded.found)}", facts.loads.trees)
         text = f"{who} gets the stub {loaded.path} instead of the driver's libcuda (error 34)"
         return say.proof(text, seen, framework=who, path=loaded.path)
-    other = selected(nvml)
-    if other and other.kind == "stub":
-        text = f"nvidia-smi and NVML programs get the stub {other.path}"
-        return say.strong(text, saw_copy(other, nvml), path=other.path)
     return say.against("libcuda is no stub")
 
 

@@ -15,7 +15,7 @@ from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_flavour, wheel_of
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
 from gpuwhy.knowledge.packages import flavour, library_wheel
-from gpuwhy.knowledge.pairs import allows, plugin_left_aside, refusal
+from gpuwhy.knowledge.pairs import plugin_left_aside, refusal
 from gpuwhy.signs import say
 from gpuwhy.signs.case import Case, Row, otherwise, rows
 from gpuwhy.signs.expect import gpu_present, installed
@@ -180,7 +180,8 @@ def shadowed(case: Case) -> Finding | None:
         path=first.path,
         module=first.module,
     )
-    stops = not _own_module(first) and (known or first.other_python)
+    own = not first.instead and not first.standard  # a module that the environment does not have
+    stops = known or (first.other_python and not (own and first.path.endswith(".so")))
     return finding if harmless or stops or first.wanted_by else say.slows(finding)
 
 
@@ -202,26 +203,15 @@ def _shadow_order(one: Shadow) -> tuple[bool, bool]:
     return not framework, not one.version
 
 
-def _own_module(one: Shadow) -> bool:
-    """A compiled module of the program's own, which only another Python takes."""
-    return one.path.endswith(".so") and not one.instead and not one.standard
-
-
 def _shadow_text(one: Shadow) -> str:
     """What is imported, why it comes first, and what was meant."""
     path, by = one.path, _BY.get(one.via, f"a line in {one.file or 'a .pth file'}")
-    if _own_module(one):
-        user = f", which {one.wanted_by} does" if one.wanted_by else ""
-        python = one.other_python
-        made = f"Python {python}" if python[:1].isdigit() else python
-        ignored = f"{path} is compiled for {made}, and this Python ignores it"
-        return f"{ignored}: import {one.module} fails{user}"
     name = f"{one.module} {one.version}".rstrip()
+    python = one.other_python
     if not one.instead and not one.standard:
+        made = f"Python {python}" if python[:1].isdigit() else python
         return (
-            f"{by} puts {path.rpartition('/')[0]} on Python's path: {name} there was compiled for "
-            f"Python {one.other_python}, and the environment has none of its own, so that its "
-            "import fails"
+            f"{path} is compiled for {made}, and this Python ignores it: import {one.module} fails"
         )
     meant = f"{one.module} {one.meant}" if one.meant else f"the installed {one.module}"
     meant = f"Python's own {one.module}" if one.standard else meant
@@ -233,8 +223,7 @@ def _shadow_text(one: Shadow) -> str:
 
 
 def _shadow_evidence(one: Shadow) -> list[Evidence]:
-    made = f"made for Python {one.other_python}" if _own_module(one) else ""
-    out = [saw(made or f"imported as {one.module}", Source("file", one.path))]
+    out = [saw(f"imported as {one.module}", Source("file", one.path))]
     if one.instead:
         meant = f"{one.module} {one.meant}".rstrip()
         out.append(saw(f"meant: {meant}", Source("folder", one.instead)))
@@ -252,7 +241,6 @@ _SHOWN = 4
 _OF_THE_GPU = re.compile(
     r"triton|torch|jax|cupy|numba|llvmlite|tensorrt|nvidia-|cuda-|xformers|flash-attn"
 )
-_STACK = re.compile(rf"{_OF_THE_GPU.pattern}|onnx|keras|numpy$")
 _FRAMEWORKS = ("tensorflow", "torch", "jax", "jaxlib", "onnxruntime", "paddlepaddle", "mxnet")
 
 
@@ -318,37 +306,15 @@ def _counts(facts: Facts, one: Contradiction) -> bool:
         majors = ((of.name, next(iter(built.get(of.framework, ())), None)) for of in lost)
         absent = isinstance(gpu_present(facts), Absent)
         return not absent and one.name in {wheel_of(*pair) for pair in majors}
-    if _beyond_a_pin(one) and _imported_well(facts):
-        return False
     return one.basis is not Basis.LATE
 
 
-def _is_bare(one: Contradiction, gpu: re.Pattern[str]) -> bool:
+def _only_stated(one: Contradiction) -> bool:
     """Whether it is no more than a statement in metadata, of a package without GPU code."""
     if one.basis is not Basis.STATED or one.effect or one.stops:
         return False
     known = flavour(one.name) is not None or one.name in _FRAMEWORKS
-    return not (one.installed and (known or gpu.match(one.name)))
-
-
-def _only_stated(one: Contradiction) -> bool:
-    return _is_bare(one, _OF_THE_GPU)
-
-
-def _beyond_a_pin(one: Contradiction) -> bool:
-    """Whether metadata merely does not allow a slightly newer release without GPU code."""
-    newer = (_little_newer(clause.strip(), one.installed) for clause in one.wants.split(","))
-    return bool(one.installed) and _is_bare(one, _STACK) and all(newer)
-
-
-def _little_newer(clause: str, version: str) -> bool:
-    """Whether a clause allows a version, or names an older one of the same series."""
-    named = clause.lstrip("<>=~! ").removesuffix(".*")
-    has, limit = numbers(version), numbers(named)
-    deep = 1 if has[:1] != (0,) else 2
-    new_series = clause.startswith("<") and not any(limit[deep:])  # where a series begins
-    same = has[:deep] == limit[:deep] and has >= limit and not new_series
-    return allows(clause, version) or (same and not clause.startswith(("!", ">")))
+    return not (one.installed and (known or _OF_THE_GPU.match(one.name)))
 
 
 def _said(one: Contradiction) -> str:

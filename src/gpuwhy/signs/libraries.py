@@ -11,7 +11,7 @@ from gpuwhy.facts import loads
 from gpuwhy.facts.fact import Fact, Known, Source, Undetermined, Unknown, value_or
 from gpuwhy.facts.finding import Finding, Weight, saw
 from gpuwhy.facts.libraries import LibraryCopy
-from gpuwhy.facts.loads import Fate, LoadedLibrary, LoadTree, MissingLibrary, NeededLibrary
+from gpuwhy.facts.loads import Fate, LoadTree, MissingLibrary, NeededLibrary
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.cudnn_rules import compiled, fits, rule
 from gpuwhy.knowledge.flaws import lost_folder
@@ -126,33 +126,9 @@ def _of_need(row: Need) -> Sign:
 
 # ---------------------------------------------------------------- cuda.missing_library
 
-_MATHS = re.compile(r"(?i)(lib)?cu(fft|rand|solver|sparse)(64)?[._]")
-
-
-def parts_lost(case: Case) -> Finding | None:
-    """CuPy opens its mathematical libraries when first used: the rest works without."""
-    if case.framework.name != "cupy" or needed.irrelevant(case):
-        return None
-    if lost(case, needed.of_cuda, Fate.MISSING, Fate.OTHER_VERSION):
-        return None
-    mine = [one for one in case.facts.loads.needs.need() or () if one.framework == "cupy"]
-    late = [one for one in mine if one.optional and _MATHS.match(one.name)]
-    for fate, ending in (
-        (Fate.MISSING, "and no copy is installed"),
-        (Fate.NOT_SEARCHED, "and does not look where it is installed"),
-    ):
-        found = [one for one in late if needed.fate_of(case, one) is fate]
-        if found:
-            names = and_more(one.name for one in found)
-            text = f"{case.named} opens {names} when first used, {ending}"
-            return say.slows(say.strong(text, *map(saw_search, found[:2])))
-    return None
-
 
 def cuda_found(case: Case) -> Finding | None:
     """What rules it out."""
-    if parts_lost(case):
-        return None
     missing = () if needed.outdated(case, needed.of_cuda) else (Fate.MISSING,)
     return needed.none_lost(case, needed.of_cuda, Fate.NOT_SEARCHED, *missing)
 
@@ -269,33 +245,12 @@ def pair_torn_apart(case: Case) -> Finding | None:
     )
 
 
-def older_copy_selected(case: Case) -> Finding | None:
-    """An older file than the framework's own wheels brought is what is loaded."""
-    tree = needed.gpu_tree(case)
-    pair = None if isinstance(tree, Finding) else needed.older_selected(case, tree)
-    if pair is None:
-        return None
-    one, own = pair
-    built = value_or(case.framework.built_for_cuda, "")
-    theirs = needed.generation(value_or(one.owner, None), one.path)
-    foreign = theirs and numbers(built)[:1] != (theirs,)
-    library = f"{one.name} {value_or(one.version, '')}{f' of CUDA {theirs}' if theirs else ''}"
-    found = (say.strong if foreign else say.weak)(
-        f"{case.named}, built for CUDA {built}, loads {library}, found by {how(one.found)}; its "
-        f"own {value_or(own.version, '')} is passed over",
-        saw_loaded(one),
-        saw_lost(own),
-    )
-    return say.slows(found) if foreign else found
-
-
 def one_of_each(case: Case) -> Finding | None:
     """What rules it out."""
     tree = needed.tree_of(case)
     if isinstance(tree, Finding):
         return tree
-    mixed = needed.torn_pair(tree) or needed.older_selected(case, tree)
-    if mixed or _clashes(case, other_copy=True):
+    if needed.torn_pair(tree) or _clashes(case, other_copy=True):
         return None
     return say.against("all symbols are met that the loaded libraries ask of each other")
 
@@ -473,8 +428,7 @@ def cudnn_need_missing(case: Case) -> Finding | None:
         if cudnns and not needed.is_drivers(one.name) and one.name not in said:
             gone.setdefault(one.name, one)
     if not gone:
-        whole = say.against("everything that cuDNN alone needs is found")
-        return _of_another_wheel(case, cudnn) or whole
+        return say.against("everything that cuDNN alone needs is found")
     first = next(iter(gone.values()))
     refused = f"{first.refused} cannot be loaded ({first.flaw.value})"
     absent = first.outcome is loads.Outcome.NOT_THERE
@@ -490,7 +444,7 @@ def cudnn_need_missing(case: Case) -> Finding | None:
             say.table("cuDNN 8.3 to 8.9 for Windows needs it", ZLIB),
         )
     cuda = cuda_of(first.name)
-    theirs, own = numbers(cuda)[:1], _own_cuda(case)
+    theirs, own = numbers(cuda)[:1], numbers(value_or(case.framework.built_for_cuda, ""))[:1]
     belongs = f", which belongs to CUDA {cuda}" if theirs and own and theirs != own else ""
     return say.proof(
         f"{case.named} loads cuDNN, whose {base_name(first.needed_by)} needs {and_more(gone)}"
@@ -502,41 +456,15 @@ def cudnn_need_missing(case: Case) -> Finding | None:
     )
 
 
-def _of_another_wheel(case: Case, cudnn: LoadedLibrary) -> Finding | None:
-    """The wheel's cuDNN is of another CUDA, and the cuBLAS that it opens by name is missing."""
-    owner, own = value_or(cudnn.owner, None), next(iter(_own_cuda(case)), None)
-    named = re.fullmatch(r"nvidia-cudnn-cu(\d+)", owner.name) if owner else None
-    releases = case.facts.environment.releases
-    if owner is None or named is None or own is None:
-        return None
-    if int(named[1]) == own or f"nvidia-cudnn-cu{own}" in releases:
-        return None
-    library = f"libcublasLt.so.{named[1]}"
-    if any(copy.name == library for copy in case.facts.libraries.copies.need() or ()):
-        return None
-    return say.strong(
-        f"{case.named} is built for CUDA {own} and loads the cuDNN of {owner.name}: it opens "
-        f"{library} at its first use; there is none",
-        saw_loaded(cudnn),
-        saw(str(owner), Source("file", cudnn.path)),
-        cuda=own,
-    )
-
-
-def _own_cuda(case: Case) -> tuple[int, ...]:
-    return numbers(value_or(case.framework.built_for_cuda, ""))[:1]
-
-
 def _signs(cause: str, *signs: Sign) -> tuple[Row, ...]:
     of_needs = [_of_need(row) for row in NEEDS if row.cause == cause]
     return rows(cause, "framework", *of_needs, *signs)
 
 
 SIGNS = (
-    *_signs("cuda.missing_library", parts_lost, cuda_found),
+    *_signs("cuda.missing_library", cuda_found),
     *_signs("cuda.version_mismatch", renamed, too_old_for_its_users, cuda_fits),
-    *_signs("cuda.mixed_libraries", symbols_unmet, pair_torn_apart, older_copy_selected),
-    *rows("cuda.mixed_libraries", "framework", one_of_each),
+    *_signs("cuda.mixed_libraries", symbols_unmet, pair_torn_apart, one_of_each),
     *_signs("cudnn.missing", part_missing, cudnn_found),
     *_signs("cudnn.version_mismatch", wrong_cudnn_loaded, cudnn_symbols_unmet, no_other_cudnn),
     *_signs("cudnn.mixed_libraries", parts_differ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.facts.fact import Absent, Known, Source, Unknown, value_or
+from gpuwhy.facts.fact import Absent, Known, value_or
 from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.installs import DamageKind
 from gpuwhy.signs import say
@@ -106,17 +106,6 @@ def no_programs(case: Case) -> Finding | None:
     folder = next(found, "")
     text = f"{folder} is mounted noexec: the loader refuses every library in it"
     return say.proof(text, saw(f"{folder}: noexec", damage)) if folder else None
-
-
-def closed_site(case: Case) -> Finding | None:
-    """Python finds nothing in a folder of packages that its user may not list."""
-    found = case.facts.environment.packages
-    if not isinstance(found, Unknown) or found.kind != "denied":
-        return None
-    python = value_or(case.facts.environment.python, None)
-    where = Source("folder", python.prefix if python else "site-packages")
-    text = f"{found.reason}: Python finds none of the packages in it"
-    return say.proof(text, saw(found.reason, where))
 
 
 def unlimited(case: Case) -> Finding | None:
@@ -227,7 +216,7 @@ def plenty(case: Case) -> Finding | None:
 
 SIGNS = (
     *rows("env.limit", "machine", scarce, no_room_for_cuda, full_or_closed),
-    *rows("env.limit", "machine", no_programs, closed_site),
+    *rows("env.limit", "machine", no_programs),
     Row("env.limit", "machine", unlimited, last=True),
     *rows("memory.host", "machine", little_memory, shared_memory, killer),
     *rows("memory.host", "machine", killed_for_memory, at_the_limit),

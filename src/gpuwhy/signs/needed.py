@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from gpuwhy.facts.fact import Absent, Known, Owner, Source, Unknown, value_or
+from gpuwhy.facts.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.installs import MISFITS, DamageKind
 from gpuwhy.facts.libraries import Flaw, LibraryCopy
 from gpuwhy.facts.loads import Fate, LoadedLibrary, LoadTree, MissingLibrary, NeededLibrary, Outcome
 from gpuwhy.facts.variables import SetAtStart
-from gpuwhy.facts.version import major_minor, numbers
+from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge.libraries import is_cudnn, parse, stem
-from gpuwhy.knowledge.packages import is_follower, library_wheel
+from gpuwhy.knowledge.packages import is_follower
 from gpuwhy.signs import say
 from gpuwhy.signs.case import Case
 from gpuwhy.signs.driver_library import how
@@ -340,43 +340,3 @@ def torn_pair(tree: LoadTree) -> tuple[LoadedLibrary, LoadedLibrary] | None:
         if light and apart and len(versions((blas, light))) == 2:
             return blas, light
     return None
-
-
-def older_selected(case: Case, tree: LoadTree) -> tuple[LoadedLibrary, LibraryCopy] | None:
-    """A loaded library that is older than the copy which the framework's own wheels brought."""
-    built = value_or(case.framework.built_for_cuda, "")
-    major = next(iter(numbers(built)), None)
-    for one in tree.libraries:
-        if major is None or not isinstance(one.version, Known):
-            continue
-        if not parse(one.name) or is_cudnn(one.name) or not _matters(one, major, built):
-            continue
-        for copy in own_copies(case, one):
-            own = generation(value_or(copy.owner, None), copy.path) == major
-            if own and _older(one, value_or(copy.version, "")) and not flawed(copy):
-                return one, copy
-    return None
-
-
-def _matters(one: LoadedLibrary, major: int, built: str) -> bool:
-    """Of another CUDA major always; of the same one when older than the framework's own CUDA."""
-    if generation(value_or(one.owner, None), one.path) not in (0, major):
-        return True
-    counts_like_cuda = ("libcudart.", "libcublas", "libnvrtc.", "libnvJitLink.")
-    return one.name.startswith(counts_like_cuda) and _older(one, major_minor(built))
-
-
-def generation(owner: Owner | None, path: str) -> int:
-    """The CUDA major that a wheel's file belongs to; 0 when neither owner nor folder tells."""
-    wheel = library_wheel(owner.name) if owner else None
-    if wheel:
-        return wheel[1]
-    named = path.rpartition("/nvidia/cu")[2].split("/")[0]
-    return int(named) if named.isdigit() else 0
-
-
-def _older(one: LoadedLibrary, than: str) -> bool:
-    """Whether a loaded file is older than a version, by at most three places that both have."""
-    left, right = numbers(value_or(one.version, "")), numbers(than)
-    places = min(len(left), len(right), 3)
-    return left[:places] < right[:places]

@@ -75,21 +75,6 @@ def rejected(case: Case) -> Finding | None:
     return say.slows(_said(say.strong, *found)) if at_some else _said(say.proof, *found)
 
 
-def gpu_asked_of_cpu_build(case: Case) -> Finding | None:
-    """JAX may use a GPU only, its build has no CUDA, and there is no GPU."""
-    if case.framework.name != "jax":
-        return None
-    found = {one.name: one for one in case.facts.variables.variables.need() or ()}
-    one = found.get("JAX_PLATFORMS") or found.get("JAX_PLATFORM_NAME")
-    if one is None or not one.value or not set(one.value.split(",")) <= {"cuda", "gpu", "rocm"}:
-        return None
-    if not _without_cuda(case) or gpu_present(case.facts).need() is not None:
-        return None
-    built = saw(f"{case.named}, built without CUDA", case.framework.gpu_build)
-    text = f"{one.name}={one.value} allows the GPU only, and this build of JAX has no CUDA"
-    return say.strong(text, _saw(one), built, name=one.name)
-
-
 def without_effect(case: Case) -> Finding | None:
     """A value or a name that nobody reads: what was wanted does not happen."""
     found = next(_faults(case, *_MILD), None)
@@ -181,7 +166,7 @@ def nothing_wrong(case: Case) -> Finding | None:
 
 SIGNS = (
     *rows("env.setting", "framework", keeps_from_starting, preloaded, rejected, turned_off),
-    *rows("env.setting", "framework", gpu_asked_of_cpu_build, without_effect),
+    *rows("env.setting", "framework", without_effect),
     Row("env.setting", "framework", nothing_wrong, last=True),
     *rows("env.path", "framework", searched_first),
 )
