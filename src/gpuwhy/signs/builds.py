@@ -12,12 +12,11 @@ from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.installs import DamageKind
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge.archs import MATRIX, archs, first_toolkit, last_toolkit, runs_on
-from gpuwhy.knowledge.cudnn_rules import oldest_gpu, told_by
 from gpuwhy.knowledge.installs import gpu_flavour
 from gpuwhy.knowledge.packages import MAIN, compiles_at_run_time, flavour, is_follower
 from gpuwhy.knowledge.platforms import Dropped, dropped
 from gpuwhy.knowledge.releases import find
-from gpuwhy.signs import needed, say
+from gpuwhy.signs import say
 from gpuwhy.signs.case import Case, rows
 from gpuwhy.signs.expect import gpu_present, installed, is_image, offline
 from gpuwhy.signs.imports import cause_of, failed
@@ -206,26 +205,6 @@ def _cards(facts: Facts) -> list[Card]:
     return [Card(name, one.capability) for name, one in zip(names, bus, strict=True)]
 
 
-def cudnn_has_none(case: Case) -> Finding | None:
-    """The framework has code for an old GPU, the cuDNN that it loads has dropped it."""
-    trees = value_or(case.facts.loads.trees, ())
-    tree = next((one for one in trees if one.framework == case.framework.name), None)
-    one = needed.reporter(tree) if tree else None
-    version = value_or(one.version, "") if one else ""
-    floor = oldest_gpu(version) if version else ""
-    cards = _cards(case.facts) if floor else []
-    old = [card for card in cards if card.capability and not at_least(card.capability, floor)]
-    if one is None or not cards or len(old) < len(cards):
-        return None
-    return say.proof(
-        f"{case.named} loads cuDNN {needed.short(version)}, which has no code below "
-        f"sm_{floor.replace('.', '')}; {cards[0].name} is {cards[0].code}",
-        needed.saw_loaded(one),
-        cards[0].seen,
-        say.table(f"cuDNN from 9.11 on needs compute capability {floor} or newer", told_by()),
-    )
-
-
 # ---------------------------------------------------------------- framework.platform_dropped
 
 
@@ -337,7 +316,7 @@ def symbols_missing(case: Case) -> Finding | None:
 
 SIGNS = (
     *rows("framework.cpu_only", "framework", built_without_cuda),
-    *rows("framework.gpu_unsupported", "framework", no_code_for_it, cudnn_has_none),
+    *rows("framework.gpu_unsupported", "framework", no_code_for_it),
     *rows("framework.platform_dropped", "framework", nobody_builds_it, built_for_another_python),
     *rows("framework.extension_abi", "machine", symbols_missing),
 )

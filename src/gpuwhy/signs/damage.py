@@ -53,7 +53,13 @@ def not_as_installed(case: Case) -> Finding | None:
     if not found:
         return None
     found.sort(key=lambda one: (not one.stack, not _is_certain(one)))
-    weigh = say.weak if all(one.smaller for one in found) else say.strong
+    # a smaller library is a stripped one, unless it states another release than its package's
+    trees = value_or(facts.loads.trees, ())
+    states = {lib.path: value_or(lib.version, "") for tree in trees for lib in tree.libraries}
+    stripped_only = all(
+        one.smaller and one.owner.version.startswith(states.get(one.path, "")) for one in found
+    )
+    weigh = say.weak if stripped_only else say.strong
     weigh = say.proof if any(map(_is_certain, found)) else weigh
     finding = _of_files(weigh, _said(found[0]), found, "")
     return finding if any(one.stack for one in found) else say.noted(finding)

@@ -9,7 +9,6 @@ from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.drivers import Floor, cuda_of_driver, floor, packaged, runs
 from gpuwhy.knowledge.gpus import segment
-from gpuwhy.knowledge.packages import is_follower
 from gpuwhy.signs import say
 from gpuwhy.signs.case import Case, rows
 
@@ -40,11 +39,6 @@ def _compared(case: Case, wanted: Floor, loaded: str) -> Finding:
     bridge = _bridged(facts, cuda)
     if bridge:
         return say.against(f"cuda-compat runs CUDA {cuda} on driver {loaded}")
-    conflicts = value_or(facts.installs.contradictions, ()) if is_follower(one.name) else ()
-    askers = [of.by for of in conflicts if of.name == one.package and of.installed]
-    if bridge is False and askers:
-        text = f"{askers[0]} requires another release of {case.named}, which decides the driver"
-        return say.against(text)
     what = "driver" if case.windows else "kernel module"
     return say.sure(bridge is not None)(
         f"{case.named} is built for CUDA {cuda}, which needs driver {wanted.driver}; {loaded} is "

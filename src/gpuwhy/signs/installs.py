@@ -364,12 +364,7 @@ def _evidence(facts: Facts, one: Contradiction) -> list[Evidence]:
 
 SIGNS = (
     *rows("install.conflict", "machine", flavours_overwrite, wheels_overwrite),
-    otherwise(
-        "install.conflict",
-        "machine",
-        "no two GPU packages write the same files",
-        "installs.conflicts",
-    ),
+    otherwise("install.conflict", "machine", "no packages share files", "installs.conflicts"),
     *rows("env.shadowed", "machine", shadowed),
     otherwise("env.shadowed", "machine", "the installed modules come first", "installs.shadows"),
     *rows("install.inconsistent", "machine", contradicted),
