@@ -39,8 +39,6 @@ class Table(msgspec.Struct, frozen=True):
     cuda: dict[int, tuple[str, str]]  # major: the oldest and the newest CUDA that it exists for
     rules: tuple[Rule, ...]  # per framework, newest first
     compiled: tuple[Compiled, ...]
-    oldest_gpu: tuple[tuple[str, str], ...]  # release, from which on it needs this capability
-    oldest_gpu_source: Source
 
 
 def table() -> Table:
@@ -84,16 +82,6 @@ def fits(needs: Needs, built: str, loaded: str) -> bool | None:
     if len(want) < 2 or len(have) < 2:
         return None
     return have[1] == want[1] if needs == "same minor" else have[1] >= want[1]
-
-
-def oldest_gpu(cudnn: str) -> str:
-    """The oldest compute capability that a release serves; '' where no row knows a floor."""
-    return next((gpu for since, gpu in table().oldest_gpu if at_least(cudnn, since)), "")
-
-
-def told_by() -> Source:
-    """Where it is said which GPUs a release serves."""
-    return table().oldest_gpu_source
 
 
 def cudnn_dotted(number: str) -> str:
