@@ -132,7 +132,9 @@ def _same(name: str, asker: WheelLibrary) -> str:
 
 def bringer(name: str, of_windows: bool) -> Bringer | None:
     """Who is expected to bring a library; None: every Windows has it."""
-    if of_windows and (windows.is_api_set(name) or windows.stem(name) in windows.PART_OF_WINDOWS):
+    if of_windows and (
+        windows.API_SET.match(name) or windows.stem(name) in windows.PART_OF_WINDOWS
+    ):
         return None
     for kind, pattern in _BRINGERS[of_windows].items():
         if re.match(pattern, name):
