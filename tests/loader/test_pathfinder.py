@@ -55,32 +55,28 @@ def loaded(
     return [one.path for one in process.loaded if "libcublas" in one.path]
 
 
+FOUND = ["/e/libcublas.so.12", "/e/libcublasLt.so.12"]
+
+
 def test_wheels_come_before_the_library_path_with_what_they_need() -> None:
     assert loaded(files(OLD, LT), library_path="/e") == [LT, OLD]
-
-
-def test_without_wheels_the_loader_searches() -> None:
-    assert loaded(files(), library_path="/e") == ["/e/libcublas.so.12", "/e/libcublasLt.so.12"]
+    assert loaded(files(), library_path="/e") == FOUND
+    assert loaded(files(OLD, LT, NEW))[0] == NEW, "the newest, whichever was meant"
 
 
 def test_before_14_wheels_are_not_looked_at() -> None:
     assert loaded(files(OLD, LT), pathfinder=False) == []
-    assert loaded(files(OLD, LT), pathfinder=False, library_path="/e") == ["/e/libcublas.so.12", "/e/libcublasLt.so.12"]
+    assert loaded(files(OLD, LT), pathfinder=False, library_path="/e") == FOUND
 
 
-def test_the_newest_wheel_is_taken_whichever_was_meant() -> None:
-    assert loaded(files(OLD, LT, NEW))[0] == NEW
-
-
-@pytest.mark.parametrize("name", ["CUDA_PATH", "CUDA_HOME"])
-def test_last_the_folder_that_a_variable_names(name: str) -> None:
-    there = files(**{"/c/lib64/libcublas.so.12": elf(soname="libcublas.so.12")})
-    assert loaded(there, environ={name: "/c"}) == ["/c/lib64/libcublas.so.12"]
-
-
-def test_conda_comes_before_the_loader() -> None:
-    there = files(**{"/k/lib/libcublas.so.12": elf(soname="libcublas.so.12")})
-    assert loaded(there, environ={"CONDA_PREFIX": "/k"}, library_path="/e") == ["/k/lib/libcublas.so.12"]
+@pytest.mark.parametrize("name", ["CUDA_PATH", "CUDA_HOME", "CONDA_PREFIX"])
+def test_the_folder_that_a_variable_names(name: str) -> None:
+    """Conda's comes before the loader's own search, that of a toolkit last."""
+    own = "/c/lib64/libcublas.so.12"
+    there = files(**{own: elf(soname="libcublas.so.12")})
+    assert loaded(there, environ={name: "/c"}) == [own]
+    beside = loaded(there, environ={name: "/c"}, library_path="/e")
+    assert beside == ([own] if name == "CONDA_PREFIX" else FOUND)
 
 
 @pytest.mark.parametrize("version", ["12.4", "12.4.127", ""])

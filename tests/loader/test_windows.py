@@ -3,24 +3,12 @@
 import msgspec
 import pytest
 
-from gpuwhy.loader import linux, loads, windows_system
+from gpuwhy.loader import loads, windows_system
 from gpuwhy.facts.loads import Found, Outcome, Rule
 from gpuwhy.loader.outcome import other
-from gpuwhy.loader.systems import system_of
 from gpuwhy.loader.symbols import unmet_symbols
-from gpuwhy.loader.windows import (
-    ALTERED,
-    LISTED,
-    LISTED_OWN,
-    PLAIN,
-    WindowsWorld,
-    folders,
-    look_at,
-    search,
-    split_path,
-    tidy,
-)
-from gpuwhy.loader.windows import WindowsProcess
+from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, WindowsProcess, WindowsWorld, folders
+from gpuwhy.loader.windows import look_at, search, split_path, tidy
 from gpuwhy.facts.fact import NOT_OBSERVED, Known, Unknown, known
 from gpuwhy.facts.environment import Environment, Python, Site
 from gpuwhy.facts.facts import Facts
@@ -75,19 +63,8 @@ def test_the_folders_of_a_call(call, own, more, expected):
 def test_path_is_split_as_windows_does():
     text = 'C:\\A\\;;c:\\a;%CUDA_PATH%\\bin;"C:\\q"; D:\\b\\..\\c '
     assert split_path(text) == ("C:/A",)
+    assert tidy("C:\\") == "C:/"
     assert split_path("C:\\A; C:\\b;C:\\c ;sub\\d;.;\\\\server\\s\\x;D:\\b\\..\\c") == ("C:/A", "//server/s/x", "D:/c")
-
-
-@pytest.mark.parametrize(
-    "path, neat",
-    [
-        ("C:\\", "C:/"),
-        ("C:\\a\\.\\b\\..\\c\\", "C:/a/c"),
-        ("\\\\server\\share\\x", "//server/share/x"),
-    ],
-)
-def test_a_tidy_path(path, neat):
-    assert tidy(path) == neat
 
 
 @pytest.mark.parametrize(
@@ -180,11 +157,6 @@ def tf_facts(python: str = "3.8.10") -> Facts:
     return facts_of(
         framework("tensorflow", package, TF_NAMES, f"{package}/python/_pywrap_tensorflow_internal.pyd"), python
     )
-
-
-def test_the_loader_is_chosen_by_the_system():
-    assert system_of(tf_facts()) is windows_system
-    assert system_of(Facts()) is linux
 
 
 def test_without_the_environment_nothing_is_called_missing(tensorflow):
