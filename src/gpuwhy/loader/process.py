@@ -18,11 +18,8 @@ from gpuwhy.loader.outcome import Library, Missing, missing, other
 _PRELOAD_FILE = "/etc/ld.so.preload"
 INTERPRETERS = {  # of the plain program that opens a library
     "x86_64": "/lib64/ld-linux-x86-64.so.2",
-    "i386": "/lib/ld-linux.so.2",
     "aarch64": "/lib/ld-linux-aarch64.so.1",
     "ppc64": "/lib64/ld64.so.2",
-    "riscv64": "/lib/ld-linux-riscv64-lp64d.so.1",
-    "arm": "/lib/ld-linux-armhf.so.3",
 }
 
 

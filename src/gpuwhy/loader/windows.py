@@ -59,15 +59,13 @@ PART_OF_WINDOWS = KNOWN | frozenset(_PART_OF_WINDOWS.split())
 class Call(msgspec.Struct, frozen=True):
     """How a program asks for a library."""
 
-    title: str
     listed: bool = False  # LOAD_LIBRARY_SEARCH_DEFAULT_DIRS: own, added folders, System32
     own: bool = False  # the folder of the library itself comes first
 
 
-PLAIN = Call("LoadLibrary")
-ALTERED = Call("LoadLibrary with the altered search path", own=True)
-LISTED = Call("LoadLibrary with the default folders", listed=True)
-LISTED_OWN = Call("LoadLibrary with the default folders and its own", listed=True, own=True)
+PLAIN = Call()  # LoadLibrary
+ALTERED = Call(own=True)
+LISTED, LISTED_OWN = Call(listed=True), Call(listed=True, own=True)
 
 
 class WindowsWorld(msgspec.Struct, frozen=True):

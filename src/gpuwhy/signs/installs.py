@@ -17,7 +17,7 @@ from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
 from gpuwhy.knowledge.packages import flavour, library_wheel
 from gpuwhy.knowledge.pairs import plugin_left_aside, refusal
 from gpuwhy.signs import say
-from gpuwhy.signs.case import Case, Row, otherwise, rows
+from gpuwhy.signs.case import Case, otherwise, rows
 from gpuwhy.signs.expect import gpu_present, installed
 
 # ---------------------------------------------------------------- install.conflict
@@ -267,12 +267,6 @@ def contradicted(case: Case) -> Finding | None:
     return finding if first.stops else say.slows(finding)
 
 
-def consistent(case: Case) -> Finding | None:
-    """What rules it out."""
-    case.facts.installs.contradictions.need()
-    return say.against("the installed releases meet what they require of each other")
-
-
 def _imported_well(facts: Facts) -> bool:
     """Whether everything that was imported was imported well, and something was."""
     tried = [one for one in value_or(facts.imports.tried, ()) if not one.without.name]
@@ -368,5 +362,10 @@ SIGNS = (
     *rows("env.shadowed", "machine", shadowed),
     otherwise("env.shadowed", "machine", "the installed modules come first", "installs.shadows"),
     *rows("install.inconsistent", "machine", contradicted),
-    Row("install.inconsistent", "machine", consistent, last=True),
+    otherwise(
+        "install.inconsistent",
+        "machine",
+        "the installed releases meet what they require of each other",
+        "installs.contradictions",
+    ),
 )
