@@ -223,31 +223,33 @@ def _needed(
     torch = trees.get("torch") if framework.name.replace("-", "_") in _AFTER_TORCH else None
     if torch and (one := _mapped(torch, system, name)):
         return replace(need, path=Known(one.path, search), found=one.found)
-    copies = value_or(facts.libraries.copies, ())
-    same = [one for one in copies if fold(one.name) == fold(name)]
-    usable = [one.path for one in same if value_or(one.health, Flaw.NONE) is Flaw.NONE]
-    not_cached = system.not_cached(machine, name, value_or(facts.system.machine, ""))
-    seen = isinstance(facts.libraries.copies, Known) and not usable
+    processor = value_or(facts.system.machine, "")
+    not_cached = system.not_cached(machine, name, processor)
     searched = isinstance(machine.environ(), Known) or (missing is not None and is_windows(facts))
-    if not searched and not not_cached and not seen:
-        return replace(need, fate=Fate.UNKNOWN, path=Unknown(f"{name}: {system.UNSEEN}"))
-    stem = system.stem(name)
-    others = [one.path for one in copies if system.stem(one.name) == stem and one not in same]
+    need = replace(need, searched=missing.searched if missing else (), not_cached=not_cached)
+    return _lost(need, framework, facts, "" if searched else system.UNSEEN)
+
+
+def _lost(need: NeededLibrary, framework: Framework, facts: Facts, unseen: str) -> NeededLibrary:
+    """The same of what is not found: by where copies of it lie that the search does not reach."""
+    system, name, known = system_of(facts), need.name, facts.libraries.copies
+    stem, folded = system.stem(name), system.fold(name)
+    alike = [one for one in value_or(known, ()) if system.stem(one.name) == stem]
+    same = [one for one in value_or(known, ()) if system.fold(one.name) == folded]
+    usable = [one.path for one in same if value_or(one.health, Flaw.NONE) is Flaw.NONE]
+    if unseen and not need.not_cached and (usable or not isinstance(known, Known)):
+        unknown = Unknown(f"{name}: {unseen}")
+        return replace(need, fate=Fate.UNKNOWN, path=unknown, searched=())
+    others = [one.path for one in alike if one not in same]
+    # libx.so.1.2 is libx.so.1 by its own full name
+    another = any(not path.rpartition("/")[2].startswith(f"{name}.") for path in others)
+    fate = Fate.OTHER_VERSION if another else Fate.MISSING
     if any(path.startswith(f"{framework.path.rpartition('/')[0]}/") for path in usable):
         fate = Fate.NOT_SEARCHED
-    elif usable or not_cached:
+    elif usable or need.not_cached:
         fate = Fate.OFF_PATH
-    else:  # libx.so.1.2 is libx.so.1 by its own full name
-        another = any(not path.rpartition("/")[2].startswith(f"{name}.") for path in others)
-        fate = Fate.OTHER_VERSION if another else Fate.MISSING
-    return replace(
-        need,
-        fate=fate,
-        searched=missing.searched if missing else (),
-        elsewhere=tuple(one.path for one in same),
-        other_versions=tuple(others),
-        not_cached=not_cached,
-    )
+    elsewhere = tuple(one.path for one in same)
+    return replace(need, fate=fate, elsewhere=elsewhere, other_versions=tuple(others))
 
 
 def _mapped(tree: LoadTree, system: System, name: str) -> LoadedLibrary | None:

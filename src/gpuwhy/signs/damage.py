@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from msgspec.structs import replace
@@ -61,17 +60,10 @@ def not_as_installed(case: Case) -> Finding | None:
     )
     weigh = say.weak if stripped_only else say.strong
     weigh = say.proof if any(map(_is_certain, found)) else weigh
-    finding = _of_files(weigh, _said(found[0]), found, "")
-    return finding if any(one.stack for one in found) else say.noted(finding)
-
-
-def _of_files(
-    weigh: Callable[..., Finding], text: str, found: Sequence[Damage], likewise: str = " likewise"
-) -> Finding:
-    """A finding about the first of some files."""
     seen = [saw(f"{one.kind.value}, of {one.owner}", Source("file", one.path)) for one in found[:3]]
-    more = f", and {len(found) - 1} more{likewise}" if len(found) > 1 else ""
-    return weigh(text + more, *seen, owner=str(found[0].owner))
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    finding = weigh(_said(found[0]) + more, *seen, owner=str(found[0].owner))
+    return finding if any(one.stack for one in found) else say.noted(finding)
 
 
 def _is_certain(one: Damage) -> bool:
