@@ -78,16 +78,18 @@ def _said(one: Tried) -> Finding:
         return say.proof(text, seen)
     if kind is not WithoutKind.NONE:
         works = f"{fails} with it, and works without it ({why})"
+        at_start, named = f"sets {part} at start", f"names {part}"
+        if not part:
+            at_start, named = "runs at start", "is set"
+        limit = f"ulimit {FLAGS.get(what, what)}"
+        beside = "the compiled copies (.pyc) beside its modules"
         text = {
-            WithoutKind.START_FILE: f"{what} {f'sets {part}' if part else 'runs'} at start: "
-            f"{works}",
-            WithoutKind.COMPILED: f"{fails} with the compiled copies (.pyc) beside its modules, "
-            "and works without",
+            WithoutKind.START_FILE: f"{what} {at_start}: {works}",
+            WithoutKind.COMPILED: f"{fails} with {beside}, and works without",
             WithoutKind.USER_SITE: f"{fails} with the packages of the user's own folder, and works "
             "without them",
-            WithoutKind.LIMIT: f"{fails} under ulimit {FLAGS.get(what, what)}, and works without "
-            f"it ({why})",
-            WithoutKind.VARIABLE: f"{what} {f'names {part}' if part else 'is set'}: {works}",
+            WithoutKind.LIMIT: f"{fails} under {limit}, and works without it ({why})",
+            WithoutKind.VARIABLE: f"{what} {named}: {works}",
         }[kind]
         return say.proof(text, saw("tried with it and without it", Source("env", what)), seen)
     if one.missing and is_standard(one.missing):
