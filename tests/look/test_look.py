@@ -92,7 +92,7 @@ def test_without_its_option_nothing_is_imported(world: World) -> None:
 
 def test_loading_the_looks_compiles_no_expression_and_loads_nothing_heavy() -> None:
     names = ("environment.python", "environment.packages", "frameworks.installed")
-    names += ("installs.damage", "installs.shadows", "installs.startup", "look")
+    names += ("installs.damage", "installs.startup", "look")
     code = (
         "import re, sys\nimport gpuwhy.machine.live\nmade, before = [], set(sys.modules)\n"
         "old = re._compile\n"

@@ -123,10 +123,8 @@ def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
     if variables and not isinstance(machine.offline(), Known):
         yield from found
         return
-    from gpuwhy.look.environment.pythons import environments, holds_framework
-
-    usual = (Choice(path, "usual place") for path in environments(machine))
-    yield from sorted((*found, *usual), key=lambda one: not holds_framework(machine, one.path))
+    usual = (Choice(path, "usual place") for path in _environments(machine))
+    yield from sorted((*found, *usual), key=lambda one: not _holds_framework(machine, one.path))
 
 
 def _parents(machine: Machine, folder: str) -> Iterator[str]:
@@ -356,9 +354,7 @@ def user_sites(machine: Machine, version: str) -> list[str]:
     short = f"python{major_minor(version)}"
     found = [f"{user_base(machine)}/lib/{short}/site-packages"]
     if isinstance(machine.offline(), Known):
-        from gpuwhy.look.environment.pythons import homes
-
-        found += [f"{home}/.local/lib/{short}/site-packages" for home in homes(machine)]
+        found += [f"{home}/.local/lib/{short}/site-packages" for home in _homes(machine)]
     return found
 
 
@@ -411,3 +407,98 @@ def on_the_path(machine: Machine, site: str, module: str) -> bool:
     """Whether PYTHONPATH, or a folder that a .pth file of a site names, holds a module."""
     places = (*_pythonpath(machine), *pth_folders(machine, site))
     return any(names(machine, one, rf"{re.escape(module)}(\.py)?$") for one in places)
+
+
+# ------------------------------------------------------------ environments of a disk or image
+
+_FIRST = ("/opt/conda", "/opt/venv", "/venv", "/app/.venv", "/opt/miniconda3")
+_CONDA = r"(anaconda|miniconda|miniforge|mambaforge|micromamba)[23]?$"
+_PROGRAMS = r"(?!(bin|boot|dev|etc|home|lib\w*|lost\+found|proc|root|run|sbin|sys|tmp|usr|var)$)"
+_PLAIN = r"(?!\.|node_modules$|snap$)"
+_VENVS = r"(\.?venv|\.?env|\.virtualenv|python[\d.]*)$"
+_OF_USERS = (
+    ".conda/envs",
+    ".virtualenvs",
+    ".pyenv/versions",
+    ".cache/pypoetry/virtualenvs",
+    ".local/share/virtualenvs",
+    ".local/share/pipx/venvs",
+    ".local/pipx/venvs",
+    ".local/share/uv/tools",
+    ".local/share/uv/python",
+)
+"""Where tools keep environments below a home folder."""
+_MOST_FOLDERS = 40  # folders of one parent that are looked into
+
+
+def _environments(machine: Machine) -> Iterator[str]:
+    """Environments and executables in the order in which they are likely the one that is meant."""
+    first = [one for one in _FIRST if _is_environment(machine, one)]
+    system, searched = [], []
+    for folder in ("/usr/local/bin", "/usr/bin"):
+        programs = names(machine, folder, r"python3(\.\d+)?$")
+        system += [f"{folder}/{name}" for name in sorted(programs, key=len)]
+    people = _homes(machine)
+    for home in people:
+        for below in _OF_USERS:
+            searched += _in(machine, f"{home}/{below}")
+    programs = _folders_in(machine, "/", _PROGRAMS)
+    for parent in (*programs, "/usr/local", "/var/www", "/var/lib", *people):
+        searched += _below(machine, parent, 2)
+    able = [o for o in (*first, *searched, *system) if _holds_framework(machine, o)]
+    yield from dict.fromkeys((*able, *first, *system, *searched))
+
+
+def _homes(machine: Machine) -> list[str]:
+    """The home folders of the people on this disk, root's last."""
+    return [*_folders_in(machine, "/home", r"(?!lost\+found$)"), "/root"]
+
+
+def _holds_framework(machine: Machine, place: str) -> bool:
+    """Whether a Python, by its folder or its executable, has a framework among its packages."""
+    stat = machine.stat(place)
+    folder = isinstance(stat, Known) and stat.value.kind == "folder"
+    prefix = place if folder else place.rpartition("/bin/")[0] or "/usr"
+    config = value_or(machine.read(f"{prefix}/pyvenv.cfg"), "")
+    sites = list(_sites_of(machine, prefix))
+    if re.search(r"(?im)^include-system-site-packages\s*=\s*true", config):
+        base = re.search(r"(?im)^home\s*=\s*(\S+?)(?:/bin)?/?\s*$", config)
+        sites += _sites_of(machine, base[1] if base else "/usr")
+    return any(names(machine, site, FRAMEWORK_FOLDERS) for site in sites)
+
+
+def _sites_of(machine: Machine, prefix: str) -> Iterator[str]:
+    system = ("/usr", "/usr/local")
+    prefixes = (*system, *(f"{home}/.local" for home in _homes(machine)))
+    for one in prefixes if prefix in system else (prefix,):
+        for short in names(machine, f"{one}/lib", r"python3[\d.]*t?$"):
+            for name in ("site-packages", "dist-packages"):
+                yield f"{one}/lib/{short}/{name}"
+
+
+def _below(machine: Machine, folder: str, levels: int) -> Iterator[str]:
+    """The environments in a folder, and in those below it."""
+    if _is_environment(machine, folder):
+        yield folder
+        return
+    yield from _in(machine, folder, _VENVS)
+    for conda in _folders_in(machine, folder, _CONDA):
+        yield from (*_in(machine, f"{conda}/envs"), conda)
+    for one in _folders_in(machine, folder, _PLAIN) if levels else ():
+        yield from _below(machine, one, levels - 1)
+
+
+def _in(machine: Machine, folder: str, match: str = "") -> list[str]:
+    found = _folders_in(machine, folder, match)
+    return [one for one in found if _is_environment(machine, one)]
+
+
+def _is_environment(machine: Machine, folder: str) -> bool:
+    marks = ("pyvenv.cfg", "conda-meta", "bin/python3", "bin/python")
+    return folder != "/usr/local" and any(exists(machine, f"{folder}/{one}") for one in marks)
+
+
+def _folders_in(machine: Machine, parent: str, match: str) -> list[str]:
+    entries = value_or(machine.list(parent, match), ())[:_MOST_FOLDERS]
+    above = parent.rstrip("/")
+    return [f"{above}/{one.name}" for one in entries if one.kind in ("folder", "link")]

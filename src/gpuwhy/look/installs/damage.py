@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Absent, Fact, Known, Owner, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.installs import Damage, DamageKind, Part
+from gpuwhy.facts.installs import Conflict, Damage, DamageKind, Part, Share
+from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.formats.elf import Elf
 from gpuwhy.knowledge.modules import FOUNDATION
 from gpuwhy.look.environment.packages import gpu_related
 from gpuwhy.look.environment.python import on_the_path
-from gpuwhy.look.files import gone, lines, names
-from gpuwhy.look.installs.misfits import misfits
+from gpuwhy.look.files import gone, lines, names, real
 from gpuwhy.look.installs.requirements import asked
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Changed, How, Level, Machine, printable
@@ -62,7 +64,7 @@ def damage(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damag
     packages = facts.environment.packages.need() or ()
     check = _Check(machine, facts, options)
     found = [*_by_all_claimants(check.among, list(check.files()))]
-    found += misfits(machine, facts, check.among)
+    found += _misfits(machine, facts, check.among)
     for site in dict.fromkeys(one.site for one in check.among if gpu_related(one.name)):
         standing = machine.standing(site)
         if isinstance(standing, Known) and not standing.value.programs:
@@ -347,3 +349,147 @@ def _broken_off(machine: Machine, facts: Facts) -> Iterator[Damage]:
             if path := next((path for path in paths if gone(machine, path)), ""):
                 owner = Owner(module, aside["version"], "pip")
                 yield Damage(path, DamageKind.HALF_UPGRADED, Part.PACKAGE, owner, actual=name)
+
+
+# ------------------------------------------------------------ built for something else
+
+_TAG = r"\.cpython-3(\d+)([a-z]*)-(?:([a-z0-9_]+)-linux-(gnu|musl)\w*|(darwin))\.so$"
+_SAME = {"powerpc64le": "ppc64le", "i386": "i686"}
+_FEW = 4  # libraries whose headers are read
+
+
+class Misfit(NamedTuple):
+    """In which respect a package does not fit."""
+
+    kind: DamageKind
+    expected: str
+    actual: str
+
+
+class Here(NamedTuple):
+    """What the environment's Python is."""
+
+    python: str  # 3.13, 3.13t: without the global lock
+    machine: str
+    musl: bool
+
+    def refuses(self, path: str) -> Misfit | None:
+        """In which respect a module's name is not one that this Python looks for.
+
+        musl's Pythons wrote -gnu for long.
+        """
+        tag = re.search(_TAG, path)
+        if tag is None:
+            return None
+        minor, flags, processor, libc, mac = tag.groups()
+        python = f"3.{minor}{'t' if 't' in flags else ''}"
+        if mac:
+            return Misfit(DamageKind.WRONG_SYSTEM, "Linux", "macOS")
+        processor = _SAME.get(processor, processor)
+        if self.machine and processor != self.machine:
+            return Misfit(DamageKind.WRONG_MACHINE, self.machine, processor)
+        if libc == "musl" and not self.musl:
+            return Misfit(DamageKind.WRONG_LIBC, "glibc", "musl")
+        wrong = Misfit(DamageKind.WRONG_PYTHON, self.python, python)
+        return wrong if python != self.python else None
+
+
+def _misfits(machine: Machine, facts: Facts, among: Iterable[Package]) -> Iterator[Damage]:
+    """Of each package that fits in no respect, one library."""
+    python = value_or(facts.environment.python, None)
+    version = numbers(python.version) if python else ()
+    linux = value_or(facts.system.os, "linux") == "linux"
+    if not python or not linux or version[:1] != (3,) or len(version) < 2 or "pypy" in python.path:
+        return  # no name of a module tells anything
+    release = major_minor(python.version)
+    sites = value_or(facts.environment.sites, ())
+    free = any(f"/python{release}t/" in f"{site.path}/" for site in sites)
+    elf = machine.elf(real(machine, python.path))
+    musl = isinstance(elf, Known) and "ld-musl" in elf.value.interpreter
+    here = Here(f"{release}t" if free else release, python.machine, musl)
+    for one in among:
+        rows = [row.path for row in one.files.ending(".so", ".pyd")]
+        paths = [f"{one.site}/{path}" for path in rows if not path.startswith(("/", ".."))]
+        found = _misfit(machine, here, paths)
+        if found:
+            path, wrong = found
+            yield Damage(path, wrong.kind, Part.PACKAGE, one.owner, wrong.expected, wrong.actual)
+
+
+def _misfit(machine: Machine, here: Here, paths: list[str]) -> tuple[str, Misfit] | None:
+    libraries = [path for path in paths if re.search(r"\.so[.\d]*$", path)]
+    if not libraries and any(path.endswith(".pyd") for path in paths):
+        return paths[0], Misfit(DamageKind.WRONG_SYSTEM, "Linux", "Windows")
+    named = {path: here.refuses(path) for path in libraries if re.search(_TAG, path)}
+    for path, wrong in named.items():
+        if wrong and all(named.values()):
+            return path, wrong
+    elves = [] if named else [machine.elf(path) for path in libraries[:_FEW]]
+    machines = {elf.value.machine for elf in elves if isinstance(elf, Known)}
+    if machines and here.machine and here.machine not in machines:
+        return libraries[0], Misfit(DamageKind.WRONG_MACHINE, here.machine, min(machines))
+    return None
+
+
+# ------------------------------------------------------------ files that two packages list
+
+_CLAIMED = r"(?i)(?![/\\]|\.\.|.:)(?!.*/\.\./).*\.(so(\.\d+)*|dll|pyd)$"
+_HASHED = 2 << 20  # bytes: up to this size a hash costs less than a doubt
+
+
+class Claim(NamedTuple):
+    """One line of a RECORD: who lists a file, and what it should be."""
+
+    owner: Owner
+    sha256: str
+    size: int
+
+
+def conflicts(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Conflict, ...]]:
+    """Packages of the GPU stack that list the same library with other contents.
+
+    Beside the libraries, the file that their import begins with: what two flavours always share.
+    """
+    from gpuwhy.knowledge.packages import flavour
+
+    packages = facts.environment.packages.need() or ()
+    among = [one for one in packages if gpu_related(one.name) and not one.second]
+    ends = (".dll", ".pyd") if value_or(facts.system.os, "") == "windows" else (".so",)
+    claims: dict[str, list[Claim]] = {}
+    for one in among:
+        rows = [row for row in one.files.ending(*ends) if re.match(_CLAIMED, row.path)]
+        kind = flavour(one.name)
+        first = one.files.find(f"{kind.module}/__init__.py") if kind else None
+        for row in (*rows, first) if first else rows:
+            claim = Claim(one.owner, row.sha256, row.size)
+            claims.setdefault(f"{one.site}/{row.path}", []).append(claim)
+    groups: dict[tuple[Owner, ...], list[str]] = {}
+    for path, several in claims.items():
+        owners = tuple(dict.fromkeys(claim.owner for claim in several))
+        if len(owners) > 1 and len({(claim.sha256, claim.size) for claim in several}) > 1:
+            groups.setdefault(owners, []).append(path)
+    found = []
+    for owners, paths in groups.items():
+        won = Counter(filter(None, (_winner(machine, p, claims[p], options) for p in paths)))
+        shares = tuple(Share(owner, count) for owner, count in won.most_common())
+        unseen = Unknown("neither sizes nor hashes show whose files these are", "check --deep")
+        winners = known(shares, "file", paths[0], "by size and hash") if won else unseen
+        example = min(paths, key=lambda path: (len(path.rpartition("/")[2]), path))
+        inside = re.split(r"/(?:site|dist)-packages/", example)[-1].split("/")
+        module = inside[0].partition(".")[0]
+        if inside[0] == "nvidia" and len(inside) > 2:
+            module = ".".join(inside[:2])
+        found.append(Conflict(owners, len(paths), example, module, winners))
+    return known(tuple(found), "package", "RECORD", f"of {len(among)} packages")
+
+
+def _winner(machine: Machine, path: str, claims: list[Claim], options: Options) -> Owner | None:
+    """The one owner whose size, or hash where sizes agree, is the file's."""
+    stat = machine.stat(path)
+    size = stat.value.size if isinstance(stat, Known) else -1
+    fits = [one for one in claims if one.size == size >= 0]
+    if len(fits) > 1 and (size < _HASHED or options.files == "all"):
+        digest = value_or(machine.sha256(path), "")
+        fits = [one for one in fits if one.sha256 == digest]
+    owners = {one.owner for one in fits}
+    return owners.pop() if len(owners) == 1 else None
