@@ -1,11 +1,10 @@
 """The system on this machine, in constructed file trees, and in the answers of other machines."""
 
-from gpuwhy.facts.fact import Absent, Known, Unknown
+from gpuwhy.facts.fact import Unknown
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.system import System
 from gpuwhy.look.system import system
 from gpuwhy.machine.folder import FolderMachine, FolderSystem
-from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.machine import Machine
 
 from .machines import Answers
@@ -14,22 +13,12 @@ def seen(machine: Machine) -> System:
     return system(machine, Facts())
 
 
-# ---------------------------------------------------------------- file trees
-
-
 def tree(root, files):
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return FolderMachine(FolderSystem(str(root)))
-
-
-def test_windows_tree(tmp_path):
-    (tmp_path / "Windows/System32").mkdir(parents=True)
-    around = seen(FolderMachine(FolderSystem(str(tmp_path))))
-    assert around.os.need() == "windows"
-    assert not isinstance(around.distro, Known)
 
 
 def test_garbage_everywhere_is_unknown_not_a_crash(tmp_path):
@@ -49,18 +38,7 @@ def test_garbage_everywhere_is_unknown_not_a_crash(tmp_path):
     assert isinstance(around.booted, Unknown)
 
 
-# ---------------------------------------------------------------- container
-
-
 def test_unreadable_environment_leaves_the_container_open():
     around = seen(Answers(environ=Unknown("no environment")))
     assert isinstance(around.container, Unknown)
     assert isinstance(around.injected, Unknown)
-
-
-# ---------------------------------------------------------------- containers under WSL, and what does not run
-
-
-def test_a_folder_and_a_running_machine_are_told_apart(tmp_path):
-    assert seen(FolderMachine(FolderSystem(str(tmp_path)))).offline.need().kind == "folder"
-    assert isinstance(seen(LiveMachine()).offline, Absent)

@@ -180,7 +180,9 @@ def _nodes(machine: Machine, facts: Facts) -> Fact[tuple[DeviceNode, ...]]:
         needed |= {f"/dev/nvidia{number}" for number in gpu_minors(machine, facts)}
     opened = _opened(machine)
     seen = []
-    for path in sorted({*present, *needed}, key=_order):
+    gpu = _GPU_NODE.match
+    every = sorted({*present, *needed}, key=lambda p: (p not in _ALWAYS, not gpu(p), len(p), p))
+    for path in every:
         found, outcome = machine.stat(path), opened.get(path, opened[""])
         if isinstance(found, Absent):
             outcome = Absent(Source("file", path))
@@ -204,13 +206,6 @@ def _opened(machine: Machine) -> dict[str, Fact[str]]:
         if path:
             out[path] = hung if "opening" in line else got
     return out
-
-
-def _order(path: str) -> tuple[bool, bool, str, int]:
-    """nvidiactl, nvidia-uvm, the GPUs by number, the rest."""
-    digits = re.search(r"\d+$", path)
-    stem = path[: digits.start()] if digits else path
-    return path not in _ALWAYS, not _GPU_NODE.match(path), stem, int(digits[0]) if digits else 0
 
 
 def _withheld(facts: Facts, seen: list[DeviceNode]) -> tuple[DeviceNode, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import traceback
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
@@ -87,10 +87,7 @@ def look(
         steps.insert(0, Look("system.os", "system:operating_system"))
     if not only or {"driver", "devices"} & set(only):
         machine.ahead(*EARLY)
-    for step in steps:
-        note(step.place)
-        facts = _placed(facts, step.place, _bounded(step, machine, facts, options))
-    return facts
+    return _taken(steps, machine, facts, options, note)
 
 
 def look_by_importing(
@@ -100,9 +97,24 @@ def look_by_importing(
 
     Files that a failure names are compared with what was installed.
     """
-    for step in BY_IMPORTING if options.imports else ():
+    steps = BY_IMPORTING if options.imports else ()
+    return _taken(steps, machine, facts, options, note)
+
+
+def _taken(
+    steps: Iterable[Look], machine: Machine, facts: Facts, options: Options, note: Note
+) -> Facts:
+    """The facts after each step; an Unknown fills a whole record."""
+    for step in steps:
         note(step.place)
-        facts = _placed(facts, step.place, _bounded(step, machine, facts, options))
+        found = _bounded(step, machine, facts, options)
+        subject, _, field = step.place.partition(".")
+        record = getattr(facts, subject)
+        if field:
+            found = replace(record, **{field: found})
+        elif isinstance(found, Unknown):
+            found = type(record)(**dict.fromkeys(record.__struct_fields__, found))
+        facts = replace(facts, **{subject: found})
     return facts
 
 
@@ -131,19 +143,6 @@ def guarded(ask: Callable[[], Any]) -> Any:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"
         return Unknown(f"gpuwhy failed here: {type(error).__name__}: {error} ({where})")
-
-
-def _placed(facts: Facts, place: str, found: Any) -> Facts:
-    """The facts with a record, or with a fact in its field; an Unknown fills a whole record."""
-    subject, _, field = place.partition(".")
-    record = getattr(facts, subject)
-    if field:
-        record = replace(record, **{field: found})
-    elif isinstance(found, Unknown):
-        record = type(record)(**dict.fromkeys(record.__struct_fields__, found))
-    else:
-        record = found
-    return replace(facts, **{subject: record})
 
 
 # ------------------------------------------------------------ a subject field by field

@@ -141,10 +141,6 @@ def _wsl_device(machine: Machine, facts: Facts) -> Fact[bool]:
     return machine.exists("/dev/dxg")
 
 
-def _uptime(machine: Machine, _facts: Facts) -> Fact[float]:
-    return _number(machine.read("/proc/uptime"))
-
-
 def _booted(machine: Machine, _facts: Facts) -> Fact[float]:
     said = machine.lines("/proc/stat", "btime")
     if not isinstance(said, Known):
@@ -365,6 +361,6 @@ FIELDS: dict[str, Field] = {
     "shm": _shm,
     "memory": _memory,
     "kernel_log": kernel_log,
-    "uptime": _uptime,
+    "uptime": lambda machine, _: _number(machine.read("/proc/uptime")),
     "booted": _booted,
 }

@@ -123,8 +123,8 @@ def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
     if variables and not isinstance(machine.offline(), Known):
         yield from found
         return
-    usual = (Choice(path, "usual place") for path in _environments(machine))
-    yield from sorted((*found, *usual), key=lambda one: not _holds_framework(machine, one.path))
+    every = (*found, *_environments(machine))
+    yield from sorted(every, key=lambda one: not _holds_framework(machine, one))
 
 
 def _parents(machine: Machine, folder: str) -> Iterator[str]:
@@ -417,21 +417,15 @@ _PROGRAMS = r"(?!(bin|boot|dev|etc|home|lib\w*|lost\+found|proc|root|run|sbin|sy
 _PLAIN = r"(?!\.|node_modules$|snap$)"
 _VENVS = r"(\.?venv|\.?env|\.virtualenv|python[\d.]*)$"
 _OF_USERS = (
-    ".conda/envs",
-    ".virtualenvs",
-    ".pyenv/versions",
-    ".cache/pypoetry/virtualenvs",
-    ".local/share/virtualenvs",
-    ".local/share/pipx/venvs",
-    ".local/pipx/venvs",
-    ".local/share/uv/tools",
-    ".local/share/uv/python",
+    *(".conda/envs", ".virtualenvs", ".pyenv/versions", ".cache/pypoetry/virtualenvs"),
+    *(".local/share/virtualenvs", ".local/share/pipx/venvs", ".local/pipx/venvs"),
+    *(".local/share/uv/tools", ".local/share/uv/python"),
 )
 """Where tools keep environments below a home folder."""
 _MOST_FOLDERS = 40  # folders of one parent that are looked into
 
 
-def _environments(machine: Machine) -> Iterator[str]:
+def _environments(machine: Machine) -> Iterator[Choice]:
     """Environments and executables in the order in which they are likely the one that is meant."""
     first = [one for one in _FIRST if _is_environment(machine, one)]
     system, searched = [], []
@@ -445,8 +439,10 @@ def _environments(machine: Machine) -> Iterator[str]:
     programs = _folders_in(machine, "/", _PROGRAMS)
     for parent in (*programs, "/usr/local", "/var/www", "/var/lib", *people):
         searched += _below(machine, parent, 2)
-    able = [o for o in (*first, *searched, *system) if _holds_framework(machine, o)]
-    yield from dict.fromkeys((*able, *first, *system, *searched))
+    every = [Choice(path, "usual place") for path in (*first, *searched, *system)]
+    able = [one for one in every if _holds_framework(machine, one)]
+    rest = (Choice(path, "usual place") for path in (*first, *system, *searched))
+    yield from dict.fromkeys((*able, *rest))
 
 
 def _homes(machine: Machine) -> list[str]:
@@ -454,26 +450,11 @@ def _homes(machine: Machine) -> list[str]:
     return [*_folders_in(machine, "/home", r"(?!lost\+found$)"), "/root"]
 
 
-def _holds_framework(machine: Machine, place: str) -> bool:
-    """Whether a Python, by its folder or its executable, has a framework among its packages."""
-    stat = machine.stat(place)
-    folder = isinstance(stat, Known) and stat.value.kind == "folder"
-    prefix = place if folder else place.rpartition("/bin/")[0] or "/usr"
-    config = value_or(machine.read(f"{prefix}/pyvenv.cfg"), "")
-    sites = list(_sites_of(machine, prefix))
-    if re.search(r"(?im)^include-system-site-packages\s*=\s*true", config):
-        base = re.search(r"(?im)^home\s*=\s*(\S+?)(?:/bin)?/?\s*$", config)
-        sites += _sites_of(machine, base[1] if base else "/usr")
-    return any(names(machine, site, FRAMEWORK_FOLDERS) for site in sites)
-
-
-def _sites_of(machine: Machine, prefix: str) -> Iterator[str]:
-    system = ("/usr", "/usr/local")
-    prefixes = (*system, *(f"{home}/.local" for home in _homes(machine)))
-    for one in prefixes if prefix in system else (prefix,):
-        for short in names(machine, f"{one}/lib", r"python3[\d.]*t?$"):
-            for name in ("site-packages", "dist-packages"):
-                yield f"{one}/lib/{short}/{name}"
+def _holds_framework(machine: Machine, one: Choice) -> bool:
+    """Whether a Python has a framework among its packages."""
+    python = value_or(_chosen(machine, one), None)
+    sites = _folders(machine, python) if python else ()
+    return any(names(machine, site.path, FRAMEWORK_FOLDERS) for site in sites)
 
 
 def _below(machine: Machine, folder: str, levels: int) -> Iterator[str]:

@@ -82,7 +82,7 @@ def choices(machine: Machine, options: Options) -> Iterator[Choice]:
             found.append(Choice(f"{folder}/python.exe", "PATH"))
     if not variables or isinstance(machine.offline(), Known):
         found += [Choice(one, "usual place") for one in dict.fromkeys(_everywhere(machine))]
-        found.sort(key=lambda one: not _has_framework(machine, _prefix(machine, one.path)))
+        found.sort(key=lambda one: not _holds_framework(machine, one))
     yield from found
 
 
@@ -111,9 +111,10 @@ def _prefix(machine: Machine, place: str) -> str:
     return above if venv else folder
 
 
-def _has_framework(machine: Machine, path: str) -> bool:
-    places = [f"{path}/Lib/site-packages", *_of_everybody(machine, path)]
-    return any(names(machine, site, FRAMEWORK_FOLDERS) for site in places)
+def _holds_framework(machine: Machine, one: Choice) -> bool:
+    python = value_or(chosen(machine, one), None)
+    found = value_or(sites(machine, python), ()) if python else ()
+    return any(names(machine, site.path, FRAMEWORK_FOLDERS) for site in found)
 
 
 def _of_everybody(machine: Machine, path: str) -> list[str]:

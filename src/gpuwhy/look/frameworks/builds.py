@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -52,18 +51,6 @@ class Installed(NamedTuple):
     def text(self, path: str) -> str:
         """The text of a file; "" where it cannot be read."""
         return value_or(self.machine.read(path), "")
-
-    def json(self, path: str) -> dict[str, Any]:
-        """The object in a file; {} where there is none."""
-        try:
-            said = json.loads(self.text(path) or "{}")
-        except (ValueError, RecursionError):
-            return {}
-        return said if isinstance(said, dict) else {}
-
-    def lists(self, ending: str) -> bool:
-        """Whether its RECORD lists a file."""
-        return any(row.path.endswith(ending) for row in self.package.files.ending(ending))
 
 
 class Built(NamedTuple):

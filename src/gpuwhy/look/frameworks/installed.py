@@ -185,7 +185,7 @@ def _onnxruntime(one: Installed) -> Built:
     if said.get("package_name") == "onnxruntime" and (lost or not cuda):
         # a provider beside it is what another build left behind
         return without_gpu("file", info, "package_name = 'onnxruntime'")
-    if lost and not one.lists(name):
+    if lost and not one.package.files.ending(name):
         return without_gpu("file", provider, "not there")
     missing = Unknown(f"{provider} is missing")
     built: Fact[str] = known(major_minor(cuda), "file", info) if numbers(cuda) else missing
@@ -231,26 +231,18 @@ _CUPY_FOLDERS = ("cupy_backends/cuda/api", "cupy_backends/cuda/libs", "cupy/cuda
 
 
 def _cupy(one: Installed) -> Built:
-    """cupy/.data/_wheel.json names the CUDA of the wheel; the extensions name their libraries."""
-    file, name = f"{one.path}/.data/_wheel.json", one.package.name
+    """The package's name tells its CUDA, else the libraries that its extensions name."""
+    name = one.package.name
     if "rocm" in name:
         return without_gpu("package", name, "a ROCm build")
-    said = one.json(file)
-    named, version = re.fullmatch(r"cupy-cuda(\d+)x?", name), numbers(str(said.get("cuda", "")))
-    cuda: Fact[str] = Unknown(f"{file} does not state the CUDA version")
-    if version:
-        cuda = known(".".join(map(str, version[:2])), "file", file)
-    elif named:
-        cuda = known(dotted(named[1]), "package", name)
     first, later = (
         [path for place in _CUPY_FOLDERS for path in one.names(f"{one.site}/{place}", match)]
         for match in (_CUPY_AT_ONCE, _CUPY_LATER)
     )
-    cudnn = said.get("cudnn")
-    built = cudnn.get("version") if isinstance(cudnn, dict) else None
+    opens, named = needed(one, first, later), re.fullmatch(r"cupy-cuda(\d+)x?", name)
+    cuda = known(dotted(named[1]), "package", name) if named else cuda_by_names(opens)
     gpu = known(True, "package", str(one.package.owner), "CuPy exists for CUDA only")
-    stated = known(built, "file", file) if isinstance(built, str) else NO_CUDNN
-    return Built(gpu, cuda, stated, opens=needed(one, first, later))
+    return Built(gpu, cuda, opens=opens)
 
 
 def _paddle(one: Installed) -> Built:
