@@ -6,7 +6,7 @@ value with a source that says so. What was not described is Unknown, and decides
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -50,11 +50,10 @@ class AssumedMachine(msgspec.Struct, frozen=True):
 def assume(facts: Facts, machine: AssumedMachine | Facts) -> Facts:
     """The facts on a machine that was described or recorded; of an image, in its container."""
     if isinstance(machine, Facts):
-        loads, system = machine.loads, machine.system
-        moved = _moved(facts, machine.devices, machine.driver, loads.libcuda, loads.libnvml)
         names = ("container", "injected", "wsl", "wsl_device", "kernel_log")
-        around = {name: getattr(system, name) for name in names}
-        return replace(moved, system=replace(moved.system, **around))
+        around = {name: getattr(machine.system, name) for name in names}
+        copies = machine.loads.libcuda, machine.loads.libnvml
+        return _moved(facts, machine.devices, machine.driver, *copies, **around)
     if isinstance(facts.system.offline, Known) and isinstance(facts.system.container, Known):
         return container_start(facts, machine)
     if isinstance(facts.system.offline, Known):
@@ -66,8 +65,10 @@ def on_machine(facts: Facts, machine: AssumedMachine) -> Facts:
     """The facts of a live environment on a machine that was described."""
     cuda = (*_first(facts, facts.loads.libcuda), _brought(machine, "libcuda.so.1"))
     nvml = (*_first(facts, facts.loads.libnvml), _brought(machine, "libnvidia-ml.so.1"))
-    devices, driver = _devices(machine), _driver(machine)
-    return _moved(facts, devices, driver, Known(cuda, _ASSUMED), Known(nvml, _ASSUMED))
+    copies = Known(cuda, _ASSUMED), Known(nvml, _ASSUMED)
+    around = dict.fromkeys(("container", "injected", "wsl", "wsl_device"), _ABSENT)
+    log = Known((), _ASSUMED)
+    return _moved(facts, _devices(machine), _driver(machine), *copies, kernel_log=log, **around)
 
 
 def container_start(facts: Facts, machine: AssumedMachine | None = None) -> Facts:
@@ -124,13 +125,11 @@ def _disk(facts: Facts, machine: AssumedMachine) -> Facts:
 
 
 def _moved(
-    facts: Facts, devices: Devices, driver: Driver, libcuda: Copies, libnvml: Copies
+    facts: Facts, devices: Devices, driver: Driver, cuda: Copies, nvml: Copies, **system: Any
 ) -> Facts:
-    names = ("container", "injected", "wsl", "wsl_device")
-    gone = dict.fromkeys(names, _ABSENT)
-    system = replace(facts.system, kernel_log=Known((), _ASSUMED), **gone)
-    loads = replace(facts.loads, libcuda=libcuda, libnvml=libnvml)
-    return replace(facts, devices=devices, driver=driver, system=system, loads=loads)
+    loads = replace(facts.loads, libcuda=cuda, libnvml=nvml)
+    around = replace(facts.system, **system)
+    return replace(facts, devices=devices, driver=driver, system=around, loads=loads)
 
 
 def _first(facts: Facts, copies: Copies) -> tuple[DriverLibrary, ...]:

@@ -11,7 +11,7 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import LibraryCopy, Toolkit
 from gpuwhy.facts.system import Distro
 from gpuwhy.look.devices import card, nvml
-from gpuwhy.look.files import exists, gone, names
+from gpuwhy.look.files import gone, names
 from gpuwhy.look.libraries import Name, Places, described
 from gpuwhy.look.look import Field
 from gpuwhy.look.toolkits import conda_cuda, conda_packages, conda_prefix, toolkit_version, wheels
@@ -192,17 +192,6 @@ def _toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
     return Known(tuple(out.values()), source)
 
 
-def _nvcc_on_path(machine: Machine, _facts: Facts) -> Fact[str]:
-    """The nvcc that a command prompt would start."""
-    seen = machine.environ()
-    if not isinstance(seen, Known):
-        return seen
-    likely = (one for one in path_folders(machine) if re.search(r"(?i)cuda|conda", one))
-    path = next((one for one in likely if exists(machine, f"{one}/nvcc.exe")), "")
-    nowhere = Absent(Source("env", "PATH", "no folder of it holds nvcc.exe"))
-    return known(f"{path}/nvcc.exe", "env", "PATH") if path else nowhere
-
-
 # ---------------------------------------------------------------- libraries
 
 DLLS = (
@@ -280,7 +269,7 @@ def _apart(machine: Machine, facts: Facts) -> Iterator[str]:
 
 LIBRARIES: dict[str, Field] = {
     "toolkits": _toolkits,
-    "nvcc_on_path": _nvcc_on_path,
+    "nvcc_on_path": lambda *_: Unknown("not looked for on Windows", "where nvcc"),
     "copies": _copies,
 }
 

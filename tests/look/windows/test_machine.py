@@ -14,7 +14,6 @@ from gpuwhy.look.windows import dotted
 from gpuwhy.machine.machine import Machine, RegistryKey, Uname
 from gpuwhy.machine.recording import RecordingMachine
 from tests.windows.trees import (
-    CUDA_10_1,
     SYSTEM,
     TOOLKITS,
     Disk,
@@ -22,7 +21,6 @@ from tests.windows.trees import (
     driver_dll,
     made,
     python,
-    toolkit,
     windows,
 )
 
@@ -155,9 +153,3 @@ def test_wheels_with_their_owner(disk):
     )
     (one,) = facts_of(disk).libraries.copies.need()
     assert (one.where, one.owner.need()) == ("wheel", Owner("nvidia-cudnn-cu11", "8.9.4.25", "pip"))
-
-
-def test_nvcc_on_path(disk):
-    toolkit(disk, "10.1", CUDA_10_1)
-    path = f"{TOOLKITS}/v10.1/bin".replace("/", "\\")
-    assert facts_of(disk, PATH=path).libraries.nvcc_on_path.need() == f"{TOOLKITS}/v10.1/bin/nvcc.exe"

@@ -250,21 +250,19 @@ class _Check:
 
     def _hashed(self) -> Iterator[Damage]:
         """Libraries that a failure makes doubtful: those that it names, and the smaller ones."""
-        if self.options.files == "all" or not (self.options.crashed or self.options.doubted):
+        doubted, room = self.options.doubted, _ROOM if self.options.crashed else 0
+        if self.options.files == "all" or not (room or doubted):
             return
         every = [(row, one) for one in self.among for row in one.files.ending(".so", ".dll")]
-        every.sort(key=lambda pair: pair[0].size)
-        room = _ROOM if self.options.crashed else 0
-        for row, one in every:
+        for row, one in sorted(every, key=lambda pair: pair[0].size):
             if not row.sha256 or row.size < 0 or row.path.startswith(("/", "..")):
                 continue
-            named = bool(self.options.doubted) and row.path.endswith(self.options.doubted)
             room -= row.size
-            if named or room > 0:
+            if room > 0 or (doubted and row.path.endswith(doubted)):
                 digest = self.machine.sha256(f"{one.site}/{row.path}")
                 if value_or(digest, row.sha256) != row.sha256:
-                    changed = Changed(row.path, "hash")
-                    yield self._wrong(one, changed, DamageKind.OTHER_HASH, Part.LIBRARY)
+                    change = Changed(row.path, "hash")
+                    yield self._wrong(one, change, DamageKind.OTHER_HASH, Part.LIBRARY)
 
     def _edited(self, one: Package, edited: Sequence[Changed]) -> Iterator[Damage]:
         """Modules with other contents: of another release, not compiling, or edited."""
