@@ -7,16 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gpuwhy.facts.environment import ChosenBy, Python, PythonKind, Site
-from gpuwhy.facts.fact import (
-    Absent,
-    Fact,
-    Known,
-    Source,
-    Unknown,
-    known,
-    or_unknown,
-    value_or,
-)
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.facts.version import major_minor
 from gpuwhy.look.environment.python import (
     FRAMEWORK_FOLDERS,
@@ -158,16 +149,12 @@ def chosen(machine: Machine, one: Choice) -> Fact[Python]:
         path = found or f"{path}/Scripts/python.exe"
     config = machine.read(f"{prefix}/pyvenv.cfg")
     pe = value_or(machine.pe(path), None)
-    kind: PythonKind = "venv"
+    kind = "venv" if isinstance(config, Known) else _kind(machine, path, prefix)
     source = config.source if isinstance(config, Known) else Source("folder", prefix)
     version = config_of(value_or(config, ""))["version"] or conda_version(machine, prefix)
-    if not isinstance(config, Known):
-        kind = _kind(machine, path, prefix)
     if not version:
-        version, source = (
-            _by_files(machine, pe, prefix),
-            Source("file", path, "its version resource"),
-        )
+        version = _by_files(machine, pe, prefix)
+        source = Source("file", path, "its version resource")
     if not version:
         said = "neither its files nor its folder state the Python version"
         return Unknown(f"{path}: {said}", "--python PATH")
