@@ -2,7 +2,6 @@
 
 import pytest
 
-from gpuwhy.facts.fact import Unknown
 from gpuwhy.facts.installs import Conflict, DamageKind
 from tests.look.world import SITE, World, shared_object
 
@@ -130,29 +129,6 @@ def test_equal_sizes_are_told_apart_by_hash(world: World) -> None:
     (found,) = conflicts(world)
     assert found.module == "onnxruntime"
     assert winners(found) == {"onnxruntime-gpu 1.20": 1}
-
-
-def test_a_mixture_is_named_as_one(world: World) -> None:
-    first: dict[str, bytes | str] = {"tensorflow/a.so": GOOD, "tensorflow/b.so": GOOD}
-    world.install("tensorflow", "2.21.0", first)
-    world.install("tensorflow-cpu", "2.21.0", dict.fromkeys(first, GOOD + b"cpu"))
-    world.file(f"{SITE}/tensorflow/b.so", GOOD)
-    (found,) = conflicts(world)
-    assert winners(found) == {"tensorflow 2.21.0": 1, "tensorflow-cpu 2.21.0": 1}
-
-
-def test_nobodys_bytes(world: World) -> None:
-    world.install("tensorflow", "2.21.0", {"tensorflow/a.so": GOOD})
-    world.install("tensorflow-cpu", "2.21.0", {"tensorflow/a.so": GOOD + b"cpu"})
-    world.file(f"{SITE}/tensorflow/a.so", GOOD[:-1] + b"Xpatched")
-    assert isinstance(conflicts(world)[0].winners, Unknown)
-    assert damaged(world) == [("other size", "tensorflow/a.so")]
-
-
-def test_the_same_file_twice_is_no_conflict(world: World) -> None:
-    for name in ("nvidia-curand-cu12", "nvidia-cuda-cccl-cu12"):
-        world.install(name, "12.9", {"nvidia/shared.so": GOOD})
-    assert conflicts(world) == []
 
 
 def test_hostile_record(world: World) -> None:

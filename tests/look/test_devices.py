@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.facts.devices import BadEntry, Fabric
+from gpuwhy.facts.devices import Fabric
 from gpuwhy.facts.fact import Absent, Known, Unknown, known
 from gpuwhy.look.devices import devices
 
@@ -71,11 +71,6 @@ def test_errors_retired_pages_and_remapped_rows_come_together(machine: Made):
     machine.says("nvml", *lines({**H200, **worn}))
     ecc = see(machine, "gpus").value[0].ecc.value
     assert (ecc.uncorrected, ecc.pending, ecc.remap_failed) == (3, True, True)
-
-
-def test_an_unreadable_error_counter_is_unknown(machine: Made):
-    machine.says("nvml", *lines({**H200, "rows": {"error": "NVML_ERROR_UNKNOWN"}}))
-    assert "NVML_ERROR_UNKNOWN" in see(machine, "gpus").value[0].ecc.reason
 
 
 def test_a_lost_gpu_is_there_with_its_error(machine: Made):
@@ -180,13 +175,6 @@ def test_gpus_on_the_bus(machine: Made):
     )
 
 
-def test_a_bus_without_nvidia_is_empty_and_no_bus_is_unknown(machine: Made):
-    assert isinstance(see(machine, "pci"), Unknown)
-    machine.write("/proc/bus/pci/devices", "0008\t1af41042\t0\n")
-    os.makedirs(f"{machine.root}/sys/bus/pci/devices/0000:00:01.0")
-    assert see(machine, "pci").value == ()
-
-
 def test_a_card_that_cannot_be_read_makes_the_bus_unknown(machine: Made):
     os.makedirs(f"{machine.root}/sys/bus/pci/devices/0000:00:06.0/vendor")
     assert isinstance(see(machine, "pci"), Unknown)
@@ -221,24 +209,8 @@ def test_visible_devices(machine: Made, value: str, indexes: tuple[int, ...], ba
     assert visible(machine, value) == (indexes, bad)
 
 
-def test_mig_instances_are_named_by_their_own_uuid(machine: Made):
-    mig = {"current": True, "pending": True, "instances": ["MIG-11112222", "MIG-33334444"]}
-    assert visible(machine, "MIG-33334444-aaaa", 1, mig=mig) == ((0,), "")
-    assert visible(machine, "MIG-99999999", 1, mig=mig) == ((), "MIG-99999999")
-
-
 def test_without_devices_only_what_is_bad_everywhere_is_known(machine: Made):
     machine.says("nvml", {"init": {"code": 9, "name": "NVML_ERROR_DRIVER_NOT_LOADED", "call": "nvmlInit"}})
     for value, sure in (("-1", True), ("", True), ("none", True), ("0", False), ("GPU-0a1b2c3d", False)):
         machine.answers[("environ",)] = known({"CUDA_VISIBLE_DEVICES": value}, "env", "environment")
         assert isinstance(see(machine, "visibility"), Known if sure else Unknown), value
-
-
-def test_why_an_entry_is_bad(machine: Made):
-    machine.answers[("environ",)] = known({"CUDA_VISIBLE_DEVICES": "0,7"}, "env", "environment")
-    machine.says("nvml", *lines(H200, {**H200, "uuid": "GPU-11112222"}))
-    assert see(machine, "visibility").value.bad is BadEntry.NO_SUCH_GPU
-
-
-def test_a_variable_that_is_not_set_is_absent(machine: Made):
-    assert isinstance(see(machine, "visibility"), Absent)

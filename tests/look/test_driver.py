@@ -129,23 +129,6 @@ def test_a_gpu_that_a_container_or_job_was_not_given_is_not_required(machine: Ma
     assert [outside[f"/dev/nvidia{n}"].required for n in (0, 1, 2)] == [True, True, False]
 
 
-def test_a_container_with_no_usable_gpu_node_misses_them(machine: Made):
-    gpus(machine, 0)
-    assert container(machine, known("docker", "file", "/.dockerenv"))["/dev/nvidia0"].required
-
-
-def test_wsl_has_one_node(machine: Made):
-    machine.write("/dev/dxg")
-    machine.says("nodes", opened("/dev/dxg", "ok"))
-    (node,) = by_path(see(machine, "nodes")).values()
-    assert (node.path, node.required, node.opened.value) == ("/dev/dxg", True, "ok")
-
-
-def test_the_dev_folder_of_an_image_says_nothing(machine: Made):
-    del machine.answers[("stat", "/dev/null")]
-    assert isinstance(see(machine, "nodes"), Unknown)
-
-
 @pytest.mark.parametrize("mode, setuid", [(0o4755, True), (0o755, False)])
 def test_the_mode_of_nvidia_modprobe_decides(machine: Made, mode: int, setuid: bool):
     machine.write("/usr/bin/nvidia-modprobe", "x", mode)

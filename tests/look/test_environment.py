@@ -69,15 +69,6 @@ def test_gpuwhy_s_own_environment_counts_with_a_framework_alone(world: World) ->
     assert (chosen(world).chosen_by, chosen(world).own) == ("VIRTUAL_ENV", False)
 
 
-@pytest.mark.parametrize("name", ["uv-receipt.toml", "pipx_metadata.json"])
-def test_a_tool_s_environment_on_path_is_passed_over(world: World, name: str) -> None:
-    python_at(world, "/usr")
-    python_at(world, "/tools/gpuwhy")
-    world.file(f"/tools/gpuwhy/{name}", "")
-    world.environ = {"PATH": "/tools/gpuwhy/bin:/usr/bin"}
-    assert chosen(world).prefix == "/usr"
-
-
 @pytest.mark.parametrize(
     ("files", "environ", "version"),
     [
@@ -170,14 +161,6 @@ def test_a_pth_file_that_brings_wheels(world: World) -> None:
     world.file("/source/pyproject.toml", "")
     world.file(f"{SITE}/shared.pth", "# old\n/shared\n/source\nimport sys\n")
     assert sites(world) == [(SITE, "own"), ("/shared", "pth")]
-
-
-def test_the_frameworks_folder_of_an_upgraded_python_counts(world: World) -> None:
-    old = "/venv/lib/python3.10/site-packages"
-    world.install("torch", "2.0", {"torch/__init__.py": "x"}, site=old)
-    facts = world.look("environment").environment
-    assert chosen(world).version == "3.10"
-    assert facts.by_name["torch"].site == old
 
 
 def test_a_disk_is_searched(world: World) -> None:

@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from gpuwhy.facts.fact import Absent, Known, value_or
-from gpuwhy.look.environment.packages import gpu_related
 from tests.look.world import SITE, World, shared_object
 
 ROWS = msgspec.toml.decode((Path(__file__).parent / "frameworks.toml").read_bytes())["row"]
@@ -51,15 +50,3 @@ def test_row(row: dict[str, Any], world: World) -> None:
     assert (one.name, one.package) == (row.get("name", one.name), row.get("package", one.package))
     source = one.gpu_build.source if isinstance(one.gpu_build, Known) else None
     assert "detail" not in row or (source and source.detail == row["detail"])
-
-
-def test_leftover_metadata_is_no_framework(world: World) -> None:
-    world.install("torch", "2.9.0")
-    assert world.look().frameworks.installed.need() == ()
-
-
-def test_neighbours_of_tensorflow_are_not_tensorflow() -> None:
-    assert gpu_related("tensorflow-cpu-aws")
-    assert gpu_related("nvidia-nccl-cu13")
-    for name in ("tensorflow-estimator", "tensorflow-datasets", "torchmetrics", "keras", "jaxtyping"):
-        assert not gpu_related(name)

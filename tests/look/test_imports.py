@@ -146,11 +146,6 @@ def test_the_start_file_with_which_it_fails(world: World) -> None:
     assert found[0].without.name == f"{site}/bad.pth"
 
 
-def test_where_nothing_helps_nothing_is_blamed(world: World) -> None:
-    found, _, _ = tried(world, failing_unless(lambda order: False))
-    assert found[0].without.kind is WithoutKind.NONE
-
-
 def test_files_alone_are_not_imported(world: World) -> None:
     world.offline = True
     world.install("torch", "2.6.0", {"torch/version.py": "cuda = None"})

@@ -33,15 +33,6 @@ def test_what_is_read_of_lines_and_what_is_taken_out_of_them():
     assert [one.text for one in read[3:5]] == killed
 
 
-def test_continued_message_keeps_time_and_address():
-    got = lines(
-        "[ 1843.308145] NVRM: The NVIDIA GPU 0000:b3:00.0",
-        "               NVRM: (PCI ID: 10de:26b5) installed in this system has",
-        "               NVRM: fallen off the bus and is not responding to commands.",
-    )
-    assert {(line.seconds, line.pci) for line in got} == {(1843.308145, "0000:b3:00.0")}
-
-
 def test_crash_lines_lose_their_process():
     got = lines(
         "[ 3.0] CPU: 3 PID: 4242 Comm: secret Tainted: P OE nvidia",
@@ -49,11 +40,6 @@ def test_crash_lines_lose_their_process():
     )
     assert "4242" not in got[0].text + got[1].text
     assert "secret" not in got[0].text
-
-
-def test_repeated_lines_are_kept_once_with_the_latest_time():
-    got = lines(*(f"[ {n}.0] NVRM: Xid (PCI:0000:01:00): 31, pid=7, MMU fault" for n in range(300)))
-    assert [(line.seconds, line.xid, line.pid) for line in got] == [(299.0, 31, 7)]
 
 
 def test_a_crash_loop_of_many_processes_does_not_push_out_the_rest():

@@ -11,7 +11,6 @@ from gpuwhy.facts.libraries import Flaw, Libraries, LibraryCopy
 from gpuwhy.facts.fact import Owner
 from gpuwhy.look.look import Options
 from gpuwhy.look.libraries import examine, libraries
-from gpuwhy.machine.machine import Stat
 
 from .machines import SITE, Made
 
@@ -60,14 +59,6 @@ def test_the_name_programs_ask_for_is_listed_once(machine: Made) -> None:
     assert copy.size.need() == 256
 
 
-def test_an_old_copy_beside_a_new_one_and_a_missing_soname_link_show(machine: Made) -> None:
-    machine.write(f"{LIB}/libcublas.so.12.4.5.8", elf())
-    machine.symlink(f"{LIB}/libcublas.so.12", "libcublas.so.12.4.5.8")
-    machine.write(f"{LIB}/libcublas.so.11.9.2.110", elf())
-    machine.symlink(f"{LIB}/libcublas.so", "libcublas.so.12")
-    assert sorted(c.name for c in seen(machine).values()) == ["libcublas.so.11.9.2.110", "libcublas.so.12"]
-
-
 def test_the_compilers_link_counts_where_nothing_versioned_is_beside_it(machine: Made) -> None:
     machine.write(f"{SITE}/torch/lib/libnvrtc-builtins.so", elf())
     machine.write(f"{SITE}/torch/lib/libcudart-a7b20f20.so.11.0", elf())
@@ -81,17 +72,6 @@ def test_the_compilers_link_counts_where_nothing_versioned_is_beside_it(machine:
     bundled = found[f"{SITE}/torch/lib/libcudart-a7b20f20.so.11.0"]
     assert bundled.owner.need() == Owner("torch", "1.12.1", "pip")
     assert isinstance(bundled.version, Unknown)  # 11.0 is the SONAME of every CUDA 11
-
-
-def test_one_wheel_gives_owner_and_version(machine: Made) -> None:
-    machine.write(f"{CUDNN}/lib/libcudnn.so.9", elf())
-    machine.write(f"{SITE}/nvidia/cu13/lib/libcufft.so.12", elf())
-    machine.wheel("nvidia-cudnn-cu13", "9.19.0.56")
-    machine.wheel("nvidia-cufft", "12.2.0.57")
-    found = seen(machine)
-    assert found[f"{CUDNN}/lib/libcudnn.so.9"].owner.need() == Owner("nvidia-cudnn-cu13", "9.19.0.56", "pip")
-    assert found[f"{CUDNN}/lib/libcudnn.so.9"].version.need() == "9.19.0"
-    assert found[f"{SITE}/nvidia/cu13/lib/libcufft.so.12"].version.need() == "12.2.0.57"
 
 
 def test_two_wheels_in_one_folder_are_told_apart_by_size_and_hash(machine: Made) -> None:
@@ -172,10 +152,3 @@ def test_health_of_links_and_folders(machine: Made) -> None:
     found = seen(machine, LD_LIBRARY_PATH="/x")
     assert found["/x/libcudnn.so.9"].health.need() is Flaw.DANGLING
     assert isinstance(found["/x/libcudnn.so.9"].version, Unknown)
-
-
-def test_a_file_without_permission_is_unreadable(machine: Made) -> None:
-    path = "/x/libcudnn.so.9"
-    machine.answers[("stat", path)] = known(Stat("file", 9, "----------", 0.0), "file", path)
-    machine.answers[("elf", path)] = Unknown(f"{path}: Permission denied", kind="denied")
-    assert examine(machine, path, "x86_64").health.need() is Flaw.UNREADABLE

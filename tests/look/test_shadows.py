@@ -37,11 +37,6 @@ def test_what_is_no_module_of_the_environment_is_none(world: World, name: str) -
     assert found(world, script="/job") == []
 
 
-def test_a_package_folder(world: World) -> None:
-    world.file("/job/torch/__init__.py", "")
-    assert found(world, script="/job") == [("torch", "/job/torch", "script folder")]
-
-
 def test_pythonpath_of_another_project_is_named_and_the_target_stays(world: World) -> None:
     other = "/old/lib/python3.10/site-packages"
     world.install("numpy", "1.22.4", {"numpy/__init__.py": ""}, site=other)
@@ -61,20 +56,6 @@ def test_pythonpath_of_another_project_is_named_and_the_target_stays(world: Worl
     assert python.value.prefix == "/venv"
     assert next(site.path for site in sites.need() or ()) == SITE
     assert seen.environment.by_name["numpy"].version == "2.1.3"
-
-
-def test_what_only_pythonpath_holds_is_seen(world: World) -> None:
-    world.install("jax", "0.4.38", {"jax/__init__.py": ""}, site="/more")
-    assert world.environ is not None
-    world.environ["PYTHONPATH"] = "/more"
-    assert "jax" in {d.name for d in world.look().environment.packages.need() or ()}
-    assert found(world) == []
-
-
-def test_the_environment_s_own_folder_in_pythonpath_is_no_shadow(world: World) -> None:
-    assert world.environ is not None
-    world.environ["PYTHONPATH"] = SITE
-    assert found(world) == []
 
 
 def test_a_pth_file_that_inserts_a_folder(world: World) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuwhy.facts.fact import Absent, Unknown, source_of, value_or
+from gpuwhy.facts.fact import Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.look.look import Options
 from gpuwhy.look.libraries import libraries
@@ -58,23 +58,6 @@ def test_places(machine: Made, files: dict, wheels: list, found: dict) -> None:
     for wheel in wheels:
         machine.wheel(*wheel)
     assert seen(machine, CONDA_PREFIX="/conda") == found
-
-
-def test_a_link_between_toolkits_counts_none_twice(machine: Made) -> None:
-    machine.write("/usr/local/cuda-12.4/version.json", JSON)
-    machine.symlink("/usr/local/cuda", "/etc/alternatives/cuda")
-    machine.symlink("/etc/alternatives/cuda", "/usr/local/cuda-12.4")
-    assert seen(machine, CUDA_HOME="/usr/local/cuda") == {"/usr/local/cuda-12.4": ("system", "12.4")}
-
-
-def test_nvcc_is_the_first_executable_on_path(machine: Made) -> None:
-    machine.write("/a/nvcc", "", 0o644)
-    machine.write("/b/bin/nvcc", "", 0o755)
-    machine.symlink("/c/nvcc", "/b/bin/nvcc")
-    found = see(machine, PATH="/missing::/a:/c:/b/bin").nvcc_on_path
-    assert (found.need(), source_of(found).detail) == ("/c/nvcc", "leads to /b/bin/nvcc")
-    assert isinstance(see(machine, PATH="/a").nvcc_on_path, Absent)
-    assert isinstance(see(machine).nvcc_on_path, Absent)
 
 
 def test_a_link_loop_and_garbage_version_files_do_no_harm(machine: Made) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from gpuwhy.facts.fact import Known, Unknown
 from gpuwhy.facts.variables import PathProblem, Variable
-from tests.look.world import HOME, SITE, World, shared_object
+from tests.look.world import SITE, World, shared_object
 
 
 def variable(world: World, name: str, value: str, **options: str) -> Variable:
@@ -43,12 +43,6 @@ def world(world: World) -> World:
 def test_folders_that_a_variable_names(world: World, name: str, value: str, kind: PathProblem | None) -> None:
     found = variable(world, name, value)
     assert [one.kind for one in found.problems] == ([kind] if kind else [])
-
-
-def test_of_path_the_cuda_entries_alone(world: World) -> None:
-    assert world.environ is not None
-    one = variable(world, "PATH", f"{HOME}/private:/usr/local/cuda-12.4/lib64:/usr/bin")
-    assert (one.value, one.problems) == ("/usr/local/cuda-12.4/lib64", ())
 
 
 def test_a_value_that_its_reader_refuses(world: World) -> None:

@@ -21,11 +21,6 @@ _LONGEST = 4096
 _LOGIN = "/etc/environment"
 """Variables of every login, on a Linux disk whose shell nobody can ask."""
 _PLACES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMDATA", "LOCALAPPDATA")  # of Windows; steer nothing
-_REGISTRY = (
-    "HKCU/Environment",
-    "HKLM/SYSTEM/CurrentControlSet/Control/Session Manager/Environment",
-)
-"""Where Windows keeps a user's variables and those of all; programs get the user's own."""
 _TOOLKITS = r"CUDA_(HOME|PATH(_V\d+_\d+)?|ROOT|TOOLKIT_ROOT_DIR)"
 _IN_TABLES = (
     r"(CUDA|CUDNN|CUBLAS|CUBLASLT|NVIDIA|NVCC|NCCL|XLA|TF|PYTORCH|TORCH\w*|KERAS|JAX|CUPY|ORT"
@@ -120,16 +115,11 @@ class _Look:
         return Variable(name, _shortened(value), problems, found)
 
     def with_origin(self, one: Variable) -> Variable:
-        """With the file or registry key that sets it for every program, where that is known."""
+        """With the file that sets it for every program, where that is known."""
         hidden = _hides_every_gpu(one.name, one.value)
         for start in value_or(self.machine.set_at_start(), ()) if hidden else ():
             if start.name == one.name and start.script:
                 return replace(one, faults=hidden, set_in=start.script)
-        for key in _REGISTRY if self.windows and hidden else ():
-            found = self.machine.registry(key)
-            values = found.value.values.items() if isinstance(found, Known) else ()
-            if (one.name, one.value) in ((name.upper(), text) for name, text in values):
-                return replace(one, faults=hidden, set_in=key)
         return one
 
     def _not_preloaded(self, value: str) -> Iterator[Fault]:

@@ -43,12 +43,6 @@ def test_system_packages_come_after_those_of_the_environment(disk):
     assert paths(found) == [f"{VENV}/Lib/site-packages", "C:/Python38/Lib/site-packages"]
 
 
-def test_python_is_given_as_a_program_or_as_a_folder(disk):
-    venv(disk)
-    for given in (VENV, f"{VENV}/Scripts/python.exe", VENV.replace("/", "\\") + "\\"):
-        assert facts_of(disk, python=given).environment.python.need().prefix == VENV
-
-
 def test_python_org_tells_its_version_by_its_files(disk):
     python(disk, "3.11.9", "C:/Program Files/Python311")
     one = facts_of(disk).environment.python.need()
@@ -58,11 +52,6 @@ def test_python_org_tells_its_version_by_its_files(disk):
         "usual place",
         "x86_64",
     )
-
-
-def test_file_versions_count_the_micro_release_in_thousands(disk):
-    disk.put("C:/py/python.exe", made("Python", (3, 12, 4150, 1013)))
-    assert facts_of(disk, python="C:/py").environment.python.need().version == "3.12.4"
 
 
 def test_the_alias_of_the_store_is_no_python(disk):
@@ -81,12 +70,6 @@ def test_the_store_keeps_packages_in_a_folder_of_its_own(disk):
     found = facts_of(disk, PATH=folder)
     assert found.environment.python.need().kind == "store"
     assert f"C:/Users/ann/AppData/Local/Packages/{own}" in paths(found)
-
-
-def test_an_embedded_python(disk):
-    python(disk, "3.11.9", "C:/embedded")
-    disk.put("C:/embedded/python311._pth", "python311.zip\n.\n")
-    assert facts_of(disk, python="C:/embedded").environment.python.need().kind == "embedded"
 
 
 def test_none_at_all(disk):

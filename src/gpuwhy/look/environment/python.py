@@ -250,15 +250,6 @@ def machine_of(machine: Machine, path: str) -> str:
 
 def _executable(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
     """A Python outside an environment: by the folders that it lies in, and is not started."""
-    said = value_or(machine.python_said(path), None)
-    if said is not None:  # recordings of version 0, which asked it
-        executable, prefix = str(said.get("executable") or path), str(said.get("prefix", ""))
-        venv = prefix != str(said.get("base_prefix", prefix))
-        kind: PythonKind = "venv" if venv else "system"
-        kind = "conda" if exists(machine, f"{prefix}/conda-meta") else kind
-        where = machine_of(machine, executable) or str(said.get("machine", ""))
-        told = Python(path, str(said.get("version", "")), prefix, kind, by, where)
-        return Known(told, Source("call", path, "asked itself"))
     file = real(machine, path)
     if not any(re.match(_EXECUTABLE, one.rpartition("/")[2]) for one in (path, file)):
         return Unknown(f"{path} is not a Python by its name", "--python PATH", "not tried")
@@ -277,7 +268,7 @@ def _executable(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
     stated = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", file)  # …/versions/3.11.7/bin
     if stated or (number and number[1].startswith(f"{version}.")):
         version = stated[1] if stated else number[1] if number else version
-    kind = "conda" if exists(machine, f"{prefix}/conda-meta") else "system"
+    kind: PythonKind = "conda" if exists(machine, f"{prefix}/conda-meta") else "system"
     whole = Python(path, version, prefix, kind, by, machine_of(machine, file))
     return Known(whole, Source("file", file, "by its name and folder"))
 
@@ -288,7 +279,7 @@ def _behind_shim(machine: Machine, one: Choice, folder: str) -> Choice:
     What pyenv takes: PYENV_VERSION, else a .python-version, else the general one.
     """
     root, shim, name = one.path.rpartition("/shims/")
-    if not shim or isinstance(machine.python_said(one.path), Known):
+    if not shim:
         return one
     said = (
         text(machine, f"{above}/.python-version").split() for above in _parents(machine, folder)
@@ -373,11 +364,6 @@ def _folders(machine: Machine, one: Python) -> list[Site]:
         return own + user + _as("system", *_of_system(base, short))
     if one.kind == "conda":
         return own + user  # the user's come first when Python runs: see shadows.py
-    said = value_or(machine.python_said(one.path), {}).get("site_packages")
-    if isinstance(said, list):
-        paths = [str(path).rstrip("/") for path in said]
-        users = {site.path for site in user}
-        return [Site(path, "user" if path in users else "own") for path in paths]
     return user + _as("own", *_of_system(one.prefix, short))
 
 
