@@ -107,10 +107,6 @@ def test_an_executable_is_read_and_not_started(world: World, path: str, version:
     world.file(path, shared_object(machine=183), 0o755)
     one = chosen(world, python=path)
     assert (one.version, one.machine) == (version, "aarch64")
-    text = '#define PY_VERSION   "3.12.9"\n'
-    world.file(f"{path.rpartition('/bin/')[0]}/include/python3.12/patchlevel.h", text)
-    exact = "3.12.7" if "cpython" in path else "3.12.9"
-    assert chosen(world, python=path).version == exact
 
 
 @pytest.mark.parametrize(

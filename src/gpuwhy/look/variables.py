@@ -44,7 +44,11 @@ def variables(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Va
         name, value = (name.upper() if look.windows else name), printable(value)
         if name.startswith(FOREIGN) or name in told or (look.windows and name in _PLACES):
             continue
-        found.append(look.with_origin(look.variable(name, value)))
+        hidden = _hides_every_gpu(name, value)
+        starts = value_or(machine.set_at_start(), ()) if hidden else ()  # of an image
+        scripts = (start.script for start in starts if start.name == name and start.script)
+        one, script = look.variable(name, value), next(scripts, "")
+        found.append(replace(one, faults=hidden, set_in=script) if script else one)
     return Known(tuple(one for one in found if one.value or one.name != "PATH"), seen.source)
 
 
@@ -113,14 +117,6 @@ class _Look:
         elif name == "TORCH_LOGS" and not found:
             found = tuple(self._no_such_log(value))
         return Variable(name, _shortened(value), problems, found)
-
-    def with_origin(self, one: Variable) -> Variable:
-        """With the file that sets it for every program, where that is known."""
-        hidden = _hides_every_gpu(one.name, one.value)
-        for start in value_or(self.machine.set_at_start(), ()) if hidden else ():
-            if start.name == one.name and start.script:
-                return replace(one, faults=hidden, set_in=start.script)
-        return one
 
     def _not_preloaded(self, value: str) -> Iterator[Fault]:
         """Files that the loader shall load first and cannot; plain names are searched."""

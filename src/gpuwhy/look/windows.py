@@ -38,16 +38,6 @@ def _distro(machine: Machine, _facts: Facts) -> Fact[Distro]:
     return Known(Distro("windows", f"{title}, build {build}", build), key.source)
 
 
-def _kernel(machine: Machine, _facts: Facts) -> Fact[str]:
-    """10.0.19045: by the running system, of a disk by the registry."""
-    said, key = machine.uname(), machine.registry(_EDITION)
-    if isinstance(said, Known):
-        return Known(said.value.release, said.source)
-    if not isinstance(key, Known):
-        return key
-    return Known(f"10.0.{key.value.values.get('CurrentBuild', '')}", key.source)
-
-
 def _processor(machine: Machine, _facts: Facts) -> Fact[str]:
     """By the running system, of a disk by what its system files are compiled for."""
     said = machine.uname()
@@ -67,7 +57,6 @@ _LINUX_ONLY = (
 )
 SYSTEM: dict[str, Field] = {
     "distro": _distro,
-    "kernel": _kernel,
     "machine": _processor,
     "memory": lambda *_: Unknown("host memory is not read on Windows", "Task Manager, Performance"),
     "kernel_log": lambda *_: Unknown("the event log of Windows is not read", _EVENTS),

@@ -263,11 +263,8 @@ def _executable(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
     if not version:
         why = f"{path}: neither its name nor its folder tells its version"
         return Unknown(why, "--python PATH")
-    header = f"{prefix}/include/python{version}/patchlevel.h"
-    number = re.search(r'"(\d+\.\d+\.\d+)', "".join(lines(machine, header, "define PY_VERSION ")))
     stated = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", file)  # …/versions/3.11.7/bin
-    if stated or (number and number[1].startswith(f"{version}.")):
-        version = stated[1] if stated else number[1] if number else version
+    version = stated[1] if stated else version
     kind: PythonKind = "conda" if exists(machine, f"{prefix}/conda-meta") else "system"
     whole = Python(path, version, prefix, kind, by, machine_of(machine, file))
     return Known(whole, Source("file", file, "by its name and folder"))

@@ -153,7 +153,7 @@ def chosen(machine: Machine, one: Choice) -> Fact[Python]:
     source = config.source if isinstance(config, Known) else Source("folder", prefix)
     version = config_of(value_or(config, ""))["version"] or conda_version(machine, prefix)
     if not version:
-        version = _by_files(machine, pe, prefix)
+        version = _by_files(pe)
         source = Source("file", path, "its version resource")
     if not version:
         said = "neither its files nor its folder state the Python version"
@@ -161,17 +161,14 @@ def chosen(machine: Machine, one: Choice) -> Fact[Python]:
     return Known(Python(path, version, prefix, kind, one.by, pe.machine if pe else ""), source)
 
 
-def _by_files(machine: Machine, pe: Pe | None, prefix: str) -> str:
+def _by_files(pe: Pe | None) -> str:
+    """By its version resource: 3.8.10150.1013 is 3.8.10."""
     stated = re.match(r"3\.\d+\.\d+", pe.product) if pe else None
-    if stated:
-        return stated[0]
     filed = re.match(r"(3\.\d+)\.(\d+)\.", pe.version) if pe else None
-    if filed:  # 3.8.10150.1013 is 3.8.10
-        number = int(filed[2])
-        return f"{filed[1]}.{number // 1000 if number >= 1000 else number}"
-    found = names(machine, prefix, r"(?i)python3\d+t?\.dll$")
-    dll = re.match(r"(?i)python(\d)(\d+)t?\.dll$", found[0]) if found else None
-    return f"{dll[1]}.{dll[2]}" if dll else ""
+    if stated or not filed:
+        return stated[0] if stated else ""
+    number = int(filed[2])
+    return f"{filed[1]}.{number // 1000 if number >= 1000 else number}"
 
 
 def _kind(machine: Machine, path: str, prefix: str) -> PythonKind:

@@ -78,8 +78,8 @@ def _read_build(one: Installed, extension: str) -> Built:
 
     Its folder is tensorflow_core in 1.15 to 2.1.
     """
-    texts = (one.machine.read(f"{path}/{_BUILD_INFO}") for path in _folders(one))
-    found = ((path, text) for path, text in zip(_folders(one), texts, strict=True))
+    folders = (one.path, f"{one.site}/tensorflow_core")
+    found = ((path, one.machine.read(f"{path}/{_BUILD_INFO}")) for path in folders)
     said = next((pair for pair in found if not isinstance(pair[1], Absent)), None)
     path, text = said or (one.path, Unknown(f"{one.path}: no {_BUILD_INFO}"))
     if not isinstance(text, Known):
@@ -95,10 +95,6 @@ def _read_build(one: Installed, extension: str) -> Built:
     cuda, cudnn = _cuda(one, info, source), _cudnn(one, info, source)
     code = _architectures(one, f"{path}/{extension}", info, source)
     return Built(Known(True, source), cuda, cudnn, *code, path=path)
-
-
-def _folders(one: Installed) -> tuple[str, str]:
-    return one.path, f"{one.site}/tensorflow_core"
 
 
 def _cuda(one: Installed, info: dict[str, str], source: Source) -> Fact[str]:
