@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar, cast, get_args
+from typing import Any, NamedTuple, TypeVar, cast
 
 from gpuwhy.facts.devices import (
     BadEntry,
@@ -212,9 +212,8 @@ def _ecc(gpu: _Answers) -> Fact[Ecc]:
 
 def _registered(answer: Any) -> Fabric:
     state, _, error = str(answer).partition(": ")
-    if state not in get_args(Fabric.__annotations__["state"]) and state != "failed":
-        state = str(answer)
-    return Fabric(state, error)  # type: ignore[arg-type]
+    stated: Any = str(answer)
+    return Fabric("failed", error) if state == "failed" else Fabric(stated)
 
 
 def _error(gpu: _Answers) -> Fact[str]:
