@@ -88,10 +88,9 @@ def _say(
     effect: str = "",
     stops: bool = False,
     source: str = "",
-    file: str = "",
 ) -> Contradiction:
     metadata = "METADATA" if by.location.endswith(".dist-info") else "PKG-INFO"
-    file = file or f"{by.location}/{metadata}"
+    file = f"{by.location}/{metadata}"
     return Contradiction(by.owner, name, wants, version, basis, file, effect, source, stops)
 
 
