@@ -58,15 +58,6 @@ def test_same_size_other_bytes_needs_verify(world: World) -> None:
     assert damaged(world, files="all") == [("other hash", CUDNN)]
 
 
-def test_wrong_architecture_of_a_whole_distribution(world: World) -> None:
-    arm = shared_object(machine=183)
-    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: arm, "nvidia/cudnn/lib/libcudnn_ops.so.9": arm})
-    found = world.look().installs.damage.need() or ()
-    assert [(d.kind.value, d.expected, d.actual) for d in found] == [
-        ("built for another processor", "x86_64", "aarch64")
-    ]
-
-
 @pytest.mark.parametrize(
     ("file", "told"),
     [

@@ -137,18 +137,3 @@ def test_health(machine: Made, content: bytes, flaw: Flaw) -> None:
     machine.write("/x/libcudnn.so.9", content)
     size, health = examine(machine, "/x/libcudnn.so.9", "x86_64")
     assert (health.need(), size.need()) == (flaw, len(content))
-
-
-def test_health_of_links_and_folders(machine: Made) -> None:
-    machine.symlink("/x/libcudnn.so.9", "libcudnn.so.9.1.0")
-    machine.symlink("/x/libnccl.so.2", "libnccl.so.2")
-    machine.folder("/x/libcublas.so.12")
-    for name, flaw in (
-        ("libcudnn.so.9", Flaw.DANGLING),
-        ("libnccl.so.2", Flaw.UNREADABLE),
-        ("libcublas.so.12", Flaw.FOREIGN),
-    ):
-        assert examine(machine, f"/x/{name}", "x86_64").health.need() is flaw
-    found = seen(machine, LD_LIBRARY_PATH="/x")
-    assert found["/x/libcudnn.so.9"].health.need() is Flaw.DANGLING
-    assert isinstance(found["/x/libcudnn.so.9"].version, Unknown)

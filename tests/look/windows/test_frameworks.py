@@ -4,12 +4,10 @@ import re
 
 import pytest
 
-from gpuwhy.facts.fact import Absent
 from gpuwhy.knowledge.releases import family
 from gpuwhy.look.frameworks.tensorflow import names_opened
-from tests.formats.made_pe import pe
 from tests.look.windows.seen import facts_of
-from tests.windows.trees import Disk, python, tensorflow
+from tests.windows.trees import python, tensorflow
 
 ROWS = [
     row
@@ -25,21 +23,6 @@ ROWS = [
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.name}-{row.version}")
 def test_the_names_are_those_of_the_published_wheel(row):
     assert sorted(names_opened(row.version, row.cuda, row.cudnn, True)) == sorted(row.opens)
-
-
-def torch(disk: Disk, cuda: str) -> None:
-    site = python(disk, "3.12.4", "C:/Python312")
-    disk.put(f"{site}/torch/version.py", f"__version__ = '2.9.1'\ncuda: Optional[str] = {cuda}\n")
-    imports = {"cudart64_12.dll": ["x"], "cudnn64_9.dll": ["x"], "c10.dll": ["x"]}
-    disk.put(f"{site}/torch/lib/torch_cuda.dll", pe(imports))
-    disk.put(f"{site}/torch-2.9.1+cu128.dist-info/METADATA", "Name: torch\nVersion: 2.9.1+cu128\n")
-
-
-def test_torch_of_the_default_index_is_a_cpu_build(disk):
-    torch(disk, "None")
-    (one,) = facts_of(disk).frameworks.installed.need()
-    assert one.gpu_build.need() is False
-    assert isinstance(one.built_for_cuda, Absent)
 
 
 def test_the_record_of_the_published_wheel_is_understood(disk):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.facts.fact import Fact, Known, Source, Unknown
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.fact import Owner
 from gpuwhy.look.look import Options, look
@@ -104,12 +104,6 @@ def test_the_registry_calls_windows_11_windows_10(tmp_path):
     found = facts_of(windows(tmp_path), answers=answers).system
     assert found.distro.need().title == "Windows 11 Pro 23H2, build 22631"
     assert found.machine.need() == "x86_64"
-
-
-def test_what_is_not_known_of_a_disk(tmp_path):
-    found = facts_of(windows(tmp_path)).system
-    assert isinstance(found.memory, Unknown)
-    assert isinstance(found.wsl, Absent)
 
 
 # ---------------------------------------------------------------- libraries

@@ -43,17 +43,6 @@ def test_system_packages_come_after_those_of_the_environment(disk):
     assert paths(found) == [f"{VENV}/Lib/site-packages", "C:/Python38/Lib/site-packages"]
 
 
-def test_python_org_tells_its_version_by_its_files(disk):
-    python(disk, "3.11.9", "C:/Program Files/Python311")
-    one = facts_of(disk).environment.python.need()
-    assert (one.version, one.kind, one.chosen_by, one.machine) == (
-        "3.11.9",
-        "system",
-        "usual place",
-        "x86_64",
-    )
-
-
 def test_the_alias_of_the_store_is_no_python(disk):
     disk.put("C:/stubs/python.exe", b"")
     python(disk)
