@@ -42,6 +42,18 @@ def test_a_cause_is_named_in_the_logs_own_numbers():
 
 
 @pytest.mark.parametrize(
+    "prefix",
+    [
+        "2026/11/19 12:00:01.123 gpu-node-17.cluster.local trainer[48213]: rank 3: ",
+        "19/11/2026 12:00:01 | gpu-node-17.cluster.local | 48213 | ",
+    ],
+)
+def test_the_evidence_is_quoted_from_behind_date_host_and_process(prefix):
+    shown = text(explain(prefix + "ImportError: libcudnn.so.8: cannot open shared object file\n"))
+    assert "line 1: ImportError: libcudnn.so.8: cannot open" in shown
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "RuntimeError: Mixed dnn version. The header is version 5005, the library 5110.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import msgspec
@@ -36,25 +36,26 @@ class Note(msgspec.Struct, frozen=True):
 
 def notes(answer: Answer) -> tuple[Note, ...]:
     """An Answer's causes, and what could not be judged or was ruled out."""
-    level: Level = "skipped" if answer.exit_code else "passed"
-    whole = Note("", 0, f"gpuwhy.{answer.verdict}", answer.headline, level)
-    rows = [
-        *([_of_cause(one, answer) for one in answer.causes] or [whole]),
+    causes = []
+    for one in answer.causes:
+        found = one.confidence >= FOUND and not one.with_gpu
+        about = f" ({one.subject})" if one.subject else ""
+        line = one.because[0].line if one.because else 0
+        text = "\n".join((f"{one.title}{about} · {certainty(one.confidence)}", *_why(one)))
+        level: Level = "error" if found else "warning"
+        causes.append(Note(answer.about if line else "", line, one.id, text, level))
+    if not causes:
+        whole: Level = "skipped" if answer.exit_code else "passed"
+        causes.append(Note("", 0, f"gpuwhy.{answer.verdict}", answer.headline, whole))
+    named = {one.rule for one in causes}
+    others: dict[str, Note] = {}  # of a rule that has several, the first
+    for note in (
         *(Note("", 0, one.id, f"gpuwhy failed: {one.error}") for one in answer.crashed),
         *(Note("", 0, one.id, one.missing, "skipped") for one in answer.undetermined),
         *(Note("", 0, one.id, one.because, "passed") for one in answer.ruled_out),
-    ]
-    first = {one.rule: one for one in reversed(rows)}
-    named = len(answer.causes)
-    return (*rows[:named], *(one for one in rows[named:] if first[one.rule] is one))
-
-
-def _of_cause(cause: CauseFound, answer: Answer) -> Note:
-    found = cause.confidence >= FOUND and not cause.with_gpu
-    about = f" ({cause.subject})" if cause.subject else ""
-    line = cause.because[0].line if cause.because else 0
-    text = "\n".join((f"{cause.title}{about} · {certainty(cause.confidence)}", *_why(cause)))
-    return Note(answer.about if line else "", line, cause.id, text, "error" if found else "warning")
+    ):
+        others.setdefault(note.rule, note)
+    return (*causes, *(note for rule, note in others.items() if rule not in named))
 
 
 def _why(cause: CauseFound) -> Iterator[str]:
@@ -68,10 +69,6 @@ def _why(cause: CauseFound) -> Iterator[str]:
         yield from (f"  {line}" for line in lines_of(fix.command) if line)
 
 
-def _first_line(note: Note) -> str:
-    return plain(note.text.split("\n")[0])
-
-
 def _counted(given: Iterable[Note]) -> list[Note]:
     """Those that say that something is wrong."""
     return [one for one in given if one.level in ("error", "warning", "note")]
@@ -83,43 +80,34 @@ def _fingerprint(note: Note) -> str:
     return sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-# SARIF 2.1.0: GitHub code scanning, editors
-
-
 def sarif(given: Sequence[Note], version: str, titles: Mapping[str, str] | None = None) -> str:
-    """One run, with the rules that its results name."""
+    """SARIF 2.1.0, for GitHub code scanning and editors: one run, with the rules that it names."""
     shown = _counted(given)
     rules = sorted({one.rule for one in shown})
-    index = {rule: number for number, rule in enumerate(rules)}
-    driver = {
-        "name": "gpuwhy",
-        "version": version,
-        "rules": [
-            {"id": rule, "shortDescription": {"text": (titles or {}).get(rule, rule)}}
-            for rule in rules
-        ],
-    }
+    about = [
+        {"id": rule, "shortDescription": {"text": (titles or {}).get(rule, rule)}} for rule in rules
+    ]
+    results = []
+    for note in shown:
+        place = {
+            "artifactLocation": {"uri": _address(note.path)},
+            "region": {"startLine": max(note.line, 1)},
+        }
+        result = {
+            "ruleId": note.rule,
+            "ruleIndex": rules.index(note.rule),
+            "level": note.level,
+            "message": {"text": note.text},
+            **({"locations": [{"physicalLocation": place}]} if note.path else {}),
+            "partialFingerprints": {"gpuwhy/1": _fingerprint(note)},
+        }
+        results.append(result)
     run = {
-        "tool": {"driver": driver},
-        "results": [_result(one, index[one.rule]) for one in shown],
+        "tool": {"driver": {"name": "gpuwhy", "version": version, "rules": about}},
+        "results": results,
         "columnKind": "unicodeCodePoints",
     }
     return as_json({"$schema": SARIF, "version": "2.1.0", "runs": [run]})
-
-
-def _result(note: Note, rule: int) -> dict[str, Any]:
-    place = {
-        "artifactLocation": {"uri": _address(note.path)},
-        "region": {"startLine": max(note.line, 1)},
-    }
-    return {
-        "ruleId": note.rule,
-        "ruleIndex": rule,
-        "level": note.level,
-        "message": {"text": note.text},
-        **({"locations": [{"physicalLocation": place}]} if note.path else {}),
-        "partialFingerprints": {"gpuwhy/1": _fingerprint(note)},
-    }
 
 
 def _address(path: str) -> str:
@@ -132,13 +120,22 @@ def _address(path: str) -> str:
     )
 
 
-# JUnit
-
-
 def junit(given: Sequence[Note], name: str = "gpuwhy", seconds: float = 0.0) -> str:
-    """One test case per note: an error fails, a warning or an open cause is skipped."""
-    cases = [_case(one) for one in given]
-    suite = Element("testsuite", name=name, time=f"{seconds:.3f}", tests=str(len(cases)))
+    """JUnit: one test case per note; an error fails, a warning or an open cause is skipped."""
+    suite = Element("testsuite", name=name, time=f"{seconds:.3f}", tests=str(len(given)))
+    cases = []
+    for note in given:
+        where = f" {note.path}:{note.line}" if note.path else ""
+        group = _xml(f"gpuwhy.{note.rule.split('.')[0]}")
+        case = Element("testcase", classname=group, name=_xml(note.rule + where), time="0")
+        body, first = _xml("\n".join(lines_of(note.text))), _xml(plain(note.text.split("\n")[0]))
+        if note.level == "error":
+            SubElement(case, "failure", message=first, type=_xml(note.rule)).text = body
+        elif note.level in ("warning", "skipped"):
+            SubElement(case, "skipped", message=first)
+        else:
+            SubElement(case, "system-out").text = body
+        cases.append(case)
     for tag, attribute in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
         suite.set(attribute, str(sum(case.find(tag) is not None for case in cases)))
     suite.extend(cases)
@@ -148,46 +145,24 @@ def junit(given: Sequence[Note], name: str = "gpuwhy", seconds: float = 0.0) -> 
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(top, encoding="unicode") + "\n"
 
 
-def _case(note: Note) -> Element:
-    where = f"{note.path}:{note.line}" if note.path else ""
-    name = f"{note.rule} {where}".strip()
-    group = f"gpuwhy.{note.rule.split('.')[0]}"
-    case = Element("testcase", classname=_xml(group), name=_xml(name), time="0")
-    body = _xml("\n".join(lines_of(note.text)))
-    if note.level == "error":
-        attributes = {"message": _xml(_first_line(note)), "type": _xml(note.rule)}
-        SubElement(case, "failure", attributes).text = body
-    elif note.level in ("warning", "skipped"):
-        SubElement(case, "skipped", message=_xml(_first_line(note)))
-    else:
-        SubElement(case, "system-out").text = body
-    return case
-
-
 def _xml(text: str) -> str:
     """What XML 1.0 can hold."""
     return _NOT_XML.sub("", text)
 
 
-# GitHub Actions
-
-
 def github(given: Sequence[Note]) -> str:
-    """One workflow command per note, at most ten of a kind; a notice where nothing is wrong."""
+    """GitHub's workflow commands, at most ten of a kind; a notice where nothing is wrong."""
     shown = _counted(given)
     if not shown:
         text = given[0].text if given else "nothing wrong was found"
         return f"::notice title=gpuwhy::{_data(text)}\n"
     out = []
-    for level in ("error", "warning", "note"):
-        out += [_annotation(one) for one in shown if one.level == level][:ANNOTATIONS]
+    for level, word in (("error", "error"), ("warning", "warning"), ("note", "notice")):
+        for one in [note for note in shown if note.level == level][:ANNOTATIONS]:
+            place = f"file={_property(one.path)},line={max(one.line, 1)}," if one.path else ""
+            title = _property(f"gpuwhy {one.rule}")
+            out.append(f"::{word} {place}title={title}::{_data(one.text)}\n")
     return "".join(out)
-
-
-def _annotation(note: Note) -> str:
-    word = "notice" if note.level == "note" else note.level
-    place = f"file={_property(note.path)},line={max(note.line, 1)}," if note.path else ""
-    return f"::{word} {place}title={_property(f'gpuwhy {note.rule}')}::{_data(note.text)}\n"
 
 
 def _data(text: str) -> str:
@@ -199,21 +174,17 @@ def _property(text: str) -> str:
     return _data(plain(text)).replace(":", "%3A").replace(",", "%2C")
 
 
-# GitLab
-
-
 def gitlab(given: Sequence[Note]) -> str:
-    """A code quality report: a list of issues."""
+    """GitLab's code quality report: a list of issues."""
     severity = {"error": "major", "warning": "minor", "note": "info"}
-    return as_json(
-        [
-            {
-                "description": one.text,
-                "check_name": f"gpuwhy/{one.rule}",
-                "fingerprint": _fingerprint(one),
-                "severity": severity[one.level],
-                "location": {"path": one.path or "gpuwhy", "lines": {"begin": max(one.line, 1)}},
-            }
-            for one in _counted(given)
-        ]
-    )
+    rows = [
+        {
+            "description": one.text,
+            "check_name": f"gpuwhy/{one.rule}",
+            "fingerprint": _fingerprint(one),
+            "severity": severity[one.level],
+            "location": {"path": one.path or "gpuwhy", "lines": {"begin": max(one.line, 1)}},
+        }
+        for one in _counted(given)
+    ]
+    return as_json(rows)

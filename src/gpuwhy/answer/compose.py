@@ -11,7 +11,6 @@ from gpuwhy._version import __version__
 from gpuwhy.advise.place import Place
 from gpuwhy.advise.questions import Observation, question_for
 from gpuwhy.advise.remedies import remedies
-from gpuwhy.advise.remedy import Remedy
 from gpuwhy.advise.say import command, say
 from gpuwhy.answer import answer as of
 from gpuwhy.answer.contract import ended, symptoms
@@ -64,16 +63,18 @@ def explained(
     reason = next((one for one in first.because if not _is_quoted(one, log)), first.because[0])
     fact, quoted = reason.text, _is_quoted(reason, log)
     if first.confidence >= of.FOUND:
-        found = _not_gpu(log, first) if first.cause == of.NOT_GPU else fact
-        found = _title(first.cause) if quoted and first.cause != of.NOT_GPU else found
-        found = f"{_where(log)}{found}"
-        sure = first.confidence >= of.SURE
-        return _answer(log, diagnosis, "found", found, causes, None if sure else question)
-    raised = quoted and log.ending.type and log.ending.holds(reason.line)
-    fact = _ended(log) if raised else f'"{clip(fact, 60)}"' if quoted else fact
-    fact = f"{_where(log)}{fact}"
-    head = f"{fact}; {counted(len(causes), 'cause')} fit" if len(causes) > 1 else fact
-    return _answer(log, diagnosis, "undecided", head, causes, question)
+        if first.cause == of.NOT_GPU:
+            said = _ended(log) if log.ending.kind == "exception" else first.because[0].text
+            fact = f"not a GPU problem: {said}"
+        elif quoted:
+            fact = _title(first.cause)
+        question = None if first.confidence >= of.SURE else question
+        return _answer(log, diagnosis, "found", f"{_where(log)}{fact}", causes, question)
+    if quoted:
+        raised = log.ending.type and log.ending.holds(reason.line)
+        fact = _ended(log) if raised else f'"{clip(fact, 60)}"'
+    fit = f"; {counted(len(causes), 'cause')} fit" if len(causes) > 1 else ""
+    return _answer(log, diagnosis, "undecided", f"{_where(log)}{fact}{fit}", causes, question)
 
 
 def causes_of(log: Log, diagnosis: Diagnosis) -> list[tuple[str, float]]:
@@ -89,7 +90,12 @@ def _reply(log: Log, diagnosis: Diagnosis, asked: bool = False) -> Reply | None:
     text = log.excerpt
     if not asked and log.ending.exit_code is None and is_source(log):
         lines = of_source(log, text)
-        return _together(lines) if lines else SOURCE
+        if not lines:
+            return SOURCE
+        rows = [Point(f"Line {one.line}", one.headline) for one in lines]
+        head = "A program's source, no log; what it gets wrong, by line:"
+        points = (*rows, *lines[0].points[:1], *SOURCE.points)
+        return replace(lines[0], headline=head, points=points)
     question = asked or is_question(log)
     own = None if question else of_messages(log)
     sure = diagnosis.first is not None and diagnosis.first.confidence >= of.FOUND
@@ -125,13 +131,6 @@ SOURCE = Reply(
 )
 
 
-def _together(lines: tuple[Reply, ...]) -> Reply:
-    """What is false in a program's source, a row for each line."""
-    rows = [Point(f"Line {one.line}", one.headline) for one in lines]
-    head = "A program's source, no log; what it gets wrong, by line:"
-    return replace(lines[0], headline=head, points=(*rows, *lines[0].points[:1], *SOURCE.points))
-
-
 def replied(reply: Reply, log: Log, diagnosis: Diagnosis, place: Place) -> of.Answer:
     """A reply from tables as an Answer."""
     shell: Language = "bat" if "windows" in (place.os, reply.os) else "sh"
@@ -146,49 +145,38 @@ def replied(reply: Reply, log: Log, diagnosis: Diagnosis, place: Place) -> of.An
         for cause in sorted(sure, key=lambda one: -sure[one])
     )
     rows = tuple(of.Row(row.sees, row.means, "", row.text, str(row.command)) for row in reply.rows)
-    question = of.Question(
-        reply.id,
-        "",
-        reply.run,
-        {row.sees: row.means for row in reply.rows if row.means},
-        rows,
-        shell,
-    )
-    verdict: of.Verdict = "unrecognised" if reply.verdict == "unanswered" else reply.verdict
+    answers = {row.sees: row.means for row in rows if row.means}
     points = tuple(
         of.Point(one.label, one.text, str(one.command), reply.source * (at == 0))
         for at, one in enumerate(reply.points)
     )
+    verdict: of.Verdict = "unrecognised" if reply.verdict == "unanswered" else reply.verdict
+    tries = tuple(of.Untried(one.label, one.command) for one in points)
     return replace(
         _answer(log, diagnosis, verdict, reply.headline, causes),
-        question=question if rows else None,
+        question=of.Question(reply.id, "", reply.run, answers, rows, shell) if rows else None,
         points=points if verdict == "answered" else (),
-        not_tried=tuple(of.Untried(one.label, str(one.command)) for one in reply.points)
-        if verdict == "unrecognised"
-        else (),
+        not_tried=tries if verdict == "unrecognised" else (),
     )
 
 
 def _fixes_of(reply: Reply, shell: Language) -> dict[str, tuple[of.Fix, ...]]:
     """What to do, by cause: of the cause that is named its first row, of others their own."""
+
+    def fix(text: str, command: object, worked_if: str = "", if_not: str = "") -> of.Fix:
+        typed = str(command)
+        language: Language = "python" if "\n" in typed else shell
+        made = of.Fix(text, typed, True, False, False, "", language=language)
+        return replace(made, worked_if=worked_if, if_not=if_not)
+
     if reply.cause and reply.points:
         first, said = reply.points[0], {one.label: one.text for one in reply.points}
         seen = said.get("Worked if") or catalogue().causes[reply.cause].worked_if
-        made = _plain_fix(first.text, first.command, shell, seen, said.get("If not", ""))
-        return {reply.cause: (made,)}
+        return {reply.cause: (fix(first.text, first.command, seen, said.get("If not", "")),)}
     out: dict[str, tuple[of.Fix, ...]] = {}
     for row in (one for one in reply.rows if one.means):
-        out.setdefault(row.means, (_plain_fix(row.text, row.command, shell),))
+        out.setdefault(row.means, (fix(row.text, row.command),))
     return out
-
-
-def _plain_fix(
-    text: str, command: object, shell: Language, worked_if: str = "", if_not: str = ""
-) -> of.Fix:
-    typed = str(command)
-    language: Language = "python" if "\n" in typed else shell
-    made = of.Fix(text, typed, safe=True, root=False, reboot=False, check="", language=language)
-    return replace(made, worked_if=worked_if, if_not=if_not)
 
 
 def _without_cause(log: Log, diagnosis: Diagnosis) -> of.Answer:
@@ -230,19 +218,12 @@ def _where(log: Log) -> str:
     return ""
 
 
-def _not_gpu(log: Log, first: Ranked) -> str:
-    """What it is, and where."""
-    if log.ending.kind != "exception":
-        return f"not a GPU problem: {first.because[0].text}"
-    return f"not a GPU problem: {_ended(log)}"
-
-
 def _ended(log: Log) -> str:
     """The exception, and the place in the user's own code."""
     ending = log.ending
     frame = ending.user_frame
     where = f" at {frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame and frame.line else ""
-    what = f"{ending.type.rsplit('.', 1)[-1]}: {clip(ending.message, 90)}".rstrip(": ")
+    what = f"{ending.name}: {clip(ending.message, 90)}".rstrip(": ")
     return f"{what}{where}"
 
 
@@ -256,7 +237,23 @@ def cause_found(
 ) -> of.CauseFound:
     """A cause with its reasons, and at most so many remedies."""
     found = remedies(one, log, facts, place)[:most] if most else ()
-    fixes = tuple(_fix(remedy, place) for remedy in found)
+    fixes = []
+    for remedy in found:
+        said = say(remedy, place)
+        fix = of.Fix(
+            text=said.text,
+            command=said.command,
+            safe=remedy.reversible and not remedy.root,
+            root=remedy.root,
+            reboot=remedy.reboot,
+            check="",
+            action=remedy.do,
+            worked_if=said.worked_if,
+            if_not=said.if_not,
+            verified=remedy.verified,
+            language=_language(place),
+        )
+        fixes.append(fix)
     because = tuple(_reason(reason, log or Log()) for reason in one.because)
     return of.CauseFound(
         id=one.cause,
@@ -265,7 +262,7 @@ def cause_found(
         subject=one.subject,
         because=because or (of.Reason(_title(one.cause)),),
         explains=(),
-        fixes=fixes,
+        fixes=tuple(fixes),
         with_gpu=one.with_gpu,
     )
 
@@ -289,23 +286,6 @@ def _reason(one: Because, log: Log) -> of.Reason:
         seen[proof.kind].append(of.Proof(proof.text, where))
     saw, know, told = (tuple(part) for part in seen.values())
     return of.Reason(sentence(one.text), saw, know, told, line)
-
-
-def _fix(remedy: Remedy, place: Place) -> of.Fix:
-    said = say(remedy, place)
-    return of.Fix(
-        text=said.text,
-        command=said.command,
-        safe=remedy.reversible and not remedy.root,
-        root=remedy.root,
-        reboot=remedy.reboot,
-        check="",
-        action=remedy.do,
-        worked_if=said.worked_if,
-        if_not=said.if_not,
-        verified=remedy.verified,
-        language=_language(place),
-    )
 
 
 def _language(place: Place) -> Language:

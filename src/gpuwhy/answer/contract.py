@@ -8,17 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from gpuwhy.answer.answer import (
-    FOUND,
-    SCHEMA,
-    Answer,
-    Ended,
-    Frame,
-    Raised,
-    Row,
-    Symptom,
-    Verdict,
-)
+from gpuwhy.answer.answer import FOUND, SCHEMA, Answer, Ended, Frame, Raised, Row, Symptom
 from gpuwhy.log.ending import Ending
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message, Standing
@@ -41,7 +31,7 @@ def as_json(values: Any) -> str:
     except UnicodeEncodeError:
         text = msgspec.json.encode(_escaped(msgspec.to_builtins(values)))
     indented = msgspec.json.format(text, indent=1).decode()
-    return _UNSEEN.sub(lambda found: _as_number(found[0]), indented) + "\n"
+    return _UNSEEN.sub(_as_number, indented) + "\n"
 
 
 def schema() -> dict[str, Any]:
@@ -56,9 +46,9 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _as_number(sign: str) -> str:
+def _as_number(found: re.Match[str]) -> str:
     """A sign as JSON writes it by its number: above U+FFFF in two halves."""
-    halves = sign.encode("utf-16-be")
+    halves = found[0].encode("utf-16-be")
     return "".join(f"\\u{halves[n : n + 2].hex()}" for n in range(0, len(halves), 2))
 
 
@@ -105,34 +95,25 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 def _completed(answer: Answer) -> Answer:
     """What version 0 did not write, from what it did."""
     lines = {one.text: one.line for one in answer.symptoms}
-    causes = tuple(
-        replace(
-            cause,
-            because=tuple(
-                replace(reason, line=lines.get(reason.told[0].text, 0) if reason.told else 0)
-                for reason in cause.because
-            ),
-            fixes=tuple(replace(fix, language="text") for fix in cause.fixes),
-        )
-        for cause in answer.causes
-    )
+    causes = []
+    for cause in answer.causes:
+        told = ((one, one.told[0].text if one.told else "") for one in cause.because)
+        because = tuple(replace(one, line=lines.get(text, 0)) for one, text in told)
+        fixes = tuple(replace(fix, language="text") for fix in cause.fixes)
+        causes.append(replace(cause, because=because, fixes=fixes))
     question = answer.question
     if question:
         titles = {one.id: one.title for one in causes}
-        rows = (
-            Row(sees, means, titles.get(means, means)) for sees, means in question.answers.items()
-        )
-        question = replace(question, rows=tuple(rows), language="text")
-    return replace(answer, verdict=_verdict(answer), causes=causes, question=question)
-
-
-def _verdict(answer: Answer) -> Verdict:
-    """What version 0 meant by status and causes."""
-    if any(one.confidence >= FOUND and not one.with_gpu for one in answer.causes):
-        return "found"
+        answers = question.answers.items()
+        rows = tuple(Row(sees, means, titles.get(means, means)) for sees, means in answers)
+        question = replace(question, rows=rows, language="text")
+    answer = replace(answer, causes=tuple(causes), question=question)
+    if any(one.confidence >= FOUND and not one.with_gpu for one in causes):
+        return replace(answer, verdict="found")
     if answer.status == "healthy":
-        return "healthy"
-    return "undecided" if answer.causes or answer.command == "check" else "unrecognised"
+        return answer
+    open_ = causes or answer.command == "check"
+    return replace(answer, verdict="undecided" if open_ else "unrecognised")
 
 
 # From the Log
@@ -140,19 +121,18 @@ def _verdict(answer: Answer) -> Verdict:
 
 def symptoms(log: Log) -> tuple[Symptom, ...]:
     """The messages of a text, as the contract has them."""
-    return tuple(map(_symptom, log.messages))
-
-
-def _symptom(one: Message) -> Symptom:
-    return Symptom(
-        id=one.id,
-        role=_role(one),
-        line=max(one.line, 1),
-        text=one.text,
-        fields=one.fields,
-        follows=one.explained_by if one.explained_by >= 0 else None,
-        times=one.times,
-        standing=one.standing.value,
+    return tuple(
+        Symptom(
+            id=one.id,
+            role=_role(one),
+            line=max(one.line, 1),
+            text=one.text,
+            fields=one.fields,
+            follows=one.explained_by if one.explained_by >= 0 else None,
+            times=one.times,
+            standing=one.standing.value,
+        )
+        for one in log.messages
     )
 
 

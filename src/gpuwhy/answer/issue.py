@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pkgutil import get_data
 from typing import Any
 
@@ -12,14 +12,15 @@ import msgspec
 from gpuwhy.answer.answer import Answer
 from gpuwhy.answer.blocks import fold, item, items, pair, pairs, printed, table
 from gpuwhy.answer.text import listed
-from gpuwhy.answer.tree import Block, Code, Command, Document, Heading, Paragraph, Soft
+from gpuwhy.answer.tree import Block, Code, Command, Document, Heading, Mark, Paragraph, Soft
 
 FILL_IN = "(please fill in)"
 _DATA = msgspec.toml.decode(get_data("gpuwhy.answer", "issue.toml") or b"")
 PROJECTS: dict[str, str] = _DATA["projects"]
 TEMPLATES: dict[str, list[tuple[str, str]]] = _DATA["templates"]
 _STACK = re.compile(_DATA["stack"], re.IGNORECASE)
-_MOST_PACKAGES, _MOST_LINES = 60, 40
+_MOST = 60
+"""Lines of a list."""
 
 
 def issue(answer: Answer, framework: str) -> Document:
@@ -38,25 +39,35 @@ def _filled(source: str, answer: Answer, framework: str) -> Iterator[Block]:
     if source == "summary":
         yield from _summary(answer)
     elif source == "environment":
-        yield from _environment(answer, framework)
+        layers = sorted(answer.layers, key=lambda one: one.name != framework)
+        rows = [(one.name, one.text) for one in layers]
+        rows += [("system", one) for one in _system(answer)]
+        if rows:
+            marks: tuple[Mark, ...] = (*(one.mark for one in layers), "none")
+            yield table(("", ""), rows, marks[: len(rows)])
+        yield from _listed("What the loader picks", _loads(answer, framework))
     elif source == "loads":
-        yield from _loads(answer, framework)
-    elif source == "packages":
-        yield from _packages(answer)
+        yield from _listed("What the loader picks", _loads(answer, framework))
+    elif source == "packages":  # as `pip freeze` would list them
+        packages = _rows(_value(answer, "environment", "packages"))
+        named = {str(one.get("name")): one.get("version") for one in packages}
+        lines = sorted(f"{name}=={named[name]}" for name in named if _STACK.search(name))
+        yield from _listed("Packages", lines)
     elif source == "log":
-        yield from printed(answer, _MOST_LINES)
+        yield from printed(answer, _MOST)
     elif source == "os":
-        yield from (Paragraph((text,)) for text in (_system(answer),) if text)
+        yield from (Paragraph((text,)) for text in _system(answer))
     else:
-        yield from _layer(answer, framework if source == "version" else source, source)
+        name = re.escape(framework if source == "version" else source)
+        found = [one for one in answer.layers if re.fullmatch(rf"{name}( \d+)?", one.name)]
+        named_by_title = source in ("version", "Python", "GPU")
+        texts = [one.text if named_by_title else f"{one.name}: {one.text}" for one in found]
+        if texts:
+            yield items(map(item, texts)) if len(texts) > 1 else Paragraph((texts[0],))
 
 
-def _layer(answer: Answer, name: str, source: str) -> Iterator[Block]:
-    found = [one for one in answer.layers if re.fullmatch(rf"{re.escape(name)}( \d+)?", one.name)]
-    alone = source in ("version", "Python", "GPU")
-    rows = [one.text if alone else f"{one.name}: {one.text}" for one in found]
-    if rows:
-        yield items(map(item, rows)) if len(rows) > 1 else Paragraph((rows[0],))
+def _listed(title: str, lines: Sequence[str]) -> tuple[Block, ...]:
+    return fold(title, Command("\n".join(lines[:_MOST]), "text")) if lines else ()
 
 
 def _summary(answer: Answer) -> Iterator[Block]:
@@ -81,18 +92,7 @@ def _summary(answer: Answer) -> Iterator[Block]:
         yield pairs(pair("or", (Code(listed(others, 4)),)))
 
 
-def _environment(answer: Answer, framework: str) -> Iterator[Block]:
-    """The stack, the framework that the issue is about first."""
-    layers = sorted(answer.layers, key=lambda one: one.name != framework)
-    rows = [(one.name, one.text, one.mark) for one in layers]
-    if text := _system(answer):
-        rows.append(("system", text, "none"))
-    if rows:
-        yield table(("", ""), [row[:2] for row in rows], [row[2] for row in rows])
-    yield from _loads(answer, framework)
-
-
-def _loads(answer: Answer, framework: str) -> Iterator[Block]:
+def _loads(answer: Answer, framework: str) -> list[str]:
     """The files that the loader picks for the framework, and what it does not find."""
     rows = _rows(_value(answer, "frameworks", "installed"))
     names = [one.get("name") for one in rows if one.get("title") == framework]
@@ -102,31 +102,20 @@ def _loads(answer: Answer, framework: str) -> Iterator[Block]:
             lines += [f"{one.get('name')} is missing" for one in _rows(tree.get("missing"))]
             found = _rows(tree.get("libraries"))
             lines += [f"{one.get('name')} => {one.get('path')}" for one in found]
-    if lines:
-        yield from fold("What the loader picks", Command("\n".join(lines[:_MOST_LINES]), "text"))
+    return lines
 
 
-def _packages(answer: Answer) -> Iterator[Block]:
-    """The packages of the GPU stack, as `pip freeze` would list them."""
-    rows = _rows(_value(answer, "environment", "packages"))
-    named = {str(one.get("name")): one.get("version") for one in rows}
-    lines = sorted(f"{name}=={named[name]}" for name in named if _STACK.search(name))
-    if lines:
-        yield from fold("Packages", Command("\n".join(lines[:_MOST_PACKAGES]), "text"))
-
-
-def _system(answer: Answer) -> str:
-    """The system in a few words."""
-    names = ("distro", "kernel", "machine", "libc", "container")
-    return " · ".join(filter(None, (_short(_value(answer, "system", name)) for name in names)))
-
-
-def _short(value: Any) -> str:
-    """A fact in a few words; of a record the title, or its texts."""
-    if isinstance(value, dict):
-        texts = [one for one in value.values() if isinstance(one, str) and one]
-        return str(value.get("title") or " ".join(texts[:2]))
-    return str(value) if isinstance(value, (str, int, float)) else ""
+def _system(answer: Answer) -> list[str]:
+    """The system in a few words; of a record its title, or its texts."""
+    words = []
+    for name in ("distro", "kernel", "machine", "libc", "container"):
+        value = _value(answer, "system", name)
+        if isinstance(value, dict):
+            texts = [one for one in value.values() if isinstance(one, str) and one]
+            value = value.get("title") or " ".join(texts[:2])
+        if isinstance(value, (str, int, float)) and value:
+            words.append(str(value))
+    return [" · ".join(words)] if words else []
 
 
 def _rows(value: Any) -> list[dict[str, Any]]:

@@ -16,8 +16,10 @@ from gpuwhy.log.tracebacks import is_warning
 
 QUOTE, BEFORE = 400, 80
 """Characters of a line that are kept; of a long one from a little before the match."""
+LEAD = 32
+"""Characters before a match that may be date, host and process: it is quoted from behind them."""
 WHEN_NOT_WHAT = names("match.names_when_not_what")
-_TONE = Expressions("tone")
+_LINES, _TONE = Expressions("lines"), Expressions("tone")
 
 
 class Rows:
@@ -86,7 +88,10 @@ class Rows:
         if not name:
             return None
         start = max(0, match.start() - BEFORE) if match.end() > QUOTE else 0
-        quote = ("…" if start else "") + match.string[start : start + QUOTE]
+        stamp = _LINES.stamp.match(match.string) if match.start() > LEAD else None
+        if stamp and start < stamp.end() <= match.start():
+            start = stamp.end()
+        quote = ("…" if start and not stamp else "") + match.string[start : start + QUOTE]
         inside = in_a_string(match.string, match.start(), match.end(), row.id.split(".")[0])
         found = Message(name, line.number, quote, row.role, fields, rank=line.rank)
         found.speakers, found.quoted = row.speakers, inside
