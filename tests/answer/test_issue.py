@@ -15,7 +15,7 @@ from gpuwhy.answer.contract import read
 from gpuwhy.answer.issue import FILL_IN, PROJECTS, TEMPLATES, issue
 
 BROKEN = read((Path(__file__).parent / "version_0" / "check-broken.json").read_bytes())
-SOURCES = {"summary", "environment", "log", "packages", "loads", "os", "version"}
+SOURCES = {"summary", "environment", "log", "packages", "os", "version"}
 LAYERS = {"GPU", "driver", "CUDA", "cuDNN", "Python"}
 SUBJECTS = ("system", "surroundings", "environment", "target", "frameworks", "loads")
 NAMES = ("packages", "distributions", "installed", "frameworks", "trees", "distro", "value", "name")

@@ -40,7 +40,8 @@ def test_whatever_is_in_an_answer_stays_text():
                 "</sub>",
             }, line  # fmt: skip
             assert not re.search(r"@\w|#\d|(?i:\bgh-\d)|(?i:https?:|www\.)", line), line
-            assert not re.search(r"(?<!\\)[\[\]~$]", line), line
+            raw = line.startswith("<summary>")  # HTML, in which nothing formats
+            assert raw or not re.search(r"(?<!\\)[\[\]~$]", line), line
 
 
 @pytest.mark.parametrize("text", STRINGS)

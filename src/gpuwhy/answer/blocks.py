@@ -15,11 +15,6 @@ from gpuwhy.answer.shorten import shorten
 from gpuwhy.answer.terminal import height
 from gpuwhy.answer.text import listed
 
-LEVELS = {"GPU": 0, "driver": 1, "CUDA": 2, "cuDNN": 2, "Python": 3, "program": 5}
-"""How high a layer stands in the stack; frameworks stand at 4."""
-FRAMEWORK = 4
-
-
 # Building blocks for every answer
 
 
@@ -214,22 +209,19 @@ def _stack(rows: Sequence[of.Layer], answer: of.Answer) -> tree.Stack:
     shelves = []
     for row in rows:
         remark = (tree.Soft(f" · {row.note}"),) if row.note and row.note not in causes[:1] else ()
-        level = LEVELS.get(row.name.split(" ")[0], FRAMEWORK)
         cause = row.note if row.note in causes else ""
-        shelves.append(tree.Layer(row.name, (row.text, *remark), row.mark, cause, level))
+        shelves.append(tree.Layer(row.name, (row.text, *remark), row.mark, cause))
     return tree.Stack(tuple(shelves))
 
 
 def _rest(answer: of.Answer) -> tuple[tree.Pair, ...]:
-    """What was not looked at, our own failures, and where to read on."""
+    """What was not looked at, and where to read on."""
     unseen = answer.unseen if answer.layers else ()
     tries = (_with_command(one.text, one.command) for one in answer.not_tried)
-    bugs = (f"gpuwhy failed to judge {one.id}; please report it" for one in answer.crashed)
     return (
         pair("Imported", answer.tried),
         pair("Unchecked", *unseen),
         pair("Try" if answer.verdict == "unrecognised" else "Not tried", *tries),
-        *(pair("Bug", one) for one in bugs),
         pair("More", (tree.Code(answer.more, copy=True),) if answer.more else ""),
     )
 

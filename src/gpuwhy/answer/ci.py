@@ -50,7 +50,6 @@ def notes(answer: Answer) -> tuple[Note, ...]:
     named = {one.rule for one in causes}
     others: dict[str, Note] = {}  # of a rule that has several, the first
     for note in (
-        *(Note("", 0, one.id, f"gpuwhy failed: {one.error}") for one in answer.crashed),
         *(Note("", 0, one.id, one.missing, "skipped") for one in answer.undetermined),
         *(Note("", 0, one.id, one.because, "passed") for one in answer.ruled_out),
     ):

@@ -275,16 +275,16 @@ def _is_quoted(reason: Because, log: Log) -> bool:
 def _reason(one: Because, log: Log) -> of.Reason:
     seen: dict[str, list[of.Proof]] = {"saw": [], "know": [], "told": []}
     line = one.line
-    if one.message >= 0 and (message := log.messages[one.message]).text:
-        if message.observed:
-            line = 0
-            seen["saw"].append(of.Proof(message.text, str(message.observed)))
-        else:
-            seen["told"].append(of.Proof(message.text, f"line {message.line}"))
+    message = log.messages[one.message] if one.message >= 0 else None
+    if message and message.observed:
+        line = 0
+        seen["saw"].append(of.Proof(message.text, str(message.observed)))
+    elif message and message.text:
+        seen["told"].append(of.Proof(message.text, f"line {message.line}"))
     for proof in one.evidence:
         where = f"{proof.source.where} {proof.source.detail}".strip()
         seen[proof.kind].append(of.Proof(proof.text, where))
-    saw, know, told = (tuple(part) for part in seen.values())
+    saw, know, told = map(tuple, seen.values())
     return of.Reason(sentence(one.text), saw, know, told, line)
 
 
@@ -299,20 +299,14 @@ def _question(asked: Observation | None, place: Place) -> of.Question | None:
     rows = []
     for one in asked.outcomes:
         said = say(one.remedy, place) if one.remedy else None
-        rows.append(
-            of.Row(
-                sees=one.sees,
-                means=one.means,
-                title=one.says or _title(one.means),
-                text=said.text if said and not one.is_said else "",
-                command=said.command if said else "",
-            )
-        )
+        text = said.text if said and not one.is_said else ""
+        title = one.says or _title(one.means)
+        rows.append(of.Row(one.sees, one.means, title, text, said.command if said else ""))
     return of.Question(
-        id=asked.outcomes[0].means.split(".")[0],
+        id=rows[0].means.split(".")[0],
         text=asked.when_to_run,
         command=command(asked.look, place),
-        answers={one.sees: one.means for one in asked.outcomes},
+        answers={one.sees: one.means for one in rows},
         rows=tuple(rows),
         language=_language(place),
     )

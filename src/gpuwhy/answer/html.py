@@ -25,8 +25,6 @@ SIGNS = {
     "none": "M4 4h16v16H4zM8 12h8",  # a square and a dash
 }
 WORDS = {"ok": "fine", "bad": "broken", "warn": "note", "unknown": "not known", "none": "none"}
-WIDE = 640
-"""The width of a drawing, in its own units."""
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 _ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+/[\w./#%+~=-]*")
 _numbers = count(1)
@@ -162,11 +160,9 @@ class _Writer:
         )
 
     def block(self, block: tree.Block) -> Html:
-        """A block as an element."""
         return self.writers[type(block)](block)
 
     def id(self, name: str) -> str | None:
-        """An id of this document."""
         return self.prefix + re.sub("[^A-Za-z0-9]", "-", name) if name else None
 
     def span(self, span: tree.Span) -> Html | str:
@@ -184,18 +180,15 @@ class _Writer:
         return el("span", span.text)
 
     def line(self, line: tree.Line) -> list[Html | str]:
-        """A sentence."""
         return [self.span(span) for span in line]
 
     def parts(self, body: Sequence[tree.Part]) -> list[Html]:
-        """What stands beside a label or in a row of a list."""
         return [
             el("p", self.line(part)) if isinstance(part, tuple) else self.block(part)
             for part in body
         ]
 
     def heading(self, one: tree.Heading) -> Html:
-        """The answer, or a title."""
         level = f"h{min(6, one.level + self.part)}"
         class_ = f"answer {one.mark or 'plain'}" if one.level == 1 else None
         text = el("span", self.line(one.line))
@@ -217,7 +210,6 @@ class _Writer:
         return el("dl", *rows, class_="do" if first else None)
 
     def items(self, one: tree.Items) -> Html:
-        """A list, with marks where its rows have them."""
         rows = (el("li", sign(row.mark), el("div", *self.parts(row.body))) for row in one.rows)
         marked = any(row.mark for row in one.rows)
         class_ = "marked" if marked and not one.numbered else None
@@ -242,15 +234,13 @@ class _Writer:
 
     def stack(self, one: tree.Stack) -> Html:
         """The layers, the program on top; a box that a cause marks leads to its evidence."""
-        floors: dict[int, list[Html]] = {}
-        for layer in one.layers:
+        rows = []
+        for layer in reversed(one.layers):
             name = el("span", sign(layer.mark), el("b", layer.name), class_="name")
             text = el("span", self.line(layer.line), class_="version")
             to = f"#{self.id(layer.cause)}" if layer.cause in self.ids else None
             class_ = f"layer {layer.mark or 'none'}"
-            box = el("a" if to else "div", name, text, class_=class_, href=to)
-            floors.setdefault(layer.level, []).append(el("li", box))
-        rows = (el("li", el("ul", *floors[level])) for level in sorted(floors, reverse=True))
+            rows.append(el("li", el("a" if to else "div", name, text, class_=class_, href=to)))
         label = "The stack, the program on top and the GPU at the bottom"
         return el("ol", *rows, class_="stack", aria_label=label)
 
@@ -282,30 +272,8 @@ def quote(one: tree.Quote) -> Html:
 
 
 def bar(one: tree.Bar) -> Html:
-    """Parts of a whole, drawn, and named below."""
+    """Parts of a whole."""
     needed = sum(parts for _, parts in one.parts)
-    left, unit = one.whole - needed, WIDE / max(one.whole, needed, 1)
-    drawn, legend, begin = [_rect(0, WIDE, "rest")], [], 0.0
-    for place, (name, parts) in enumerate(one.parts):
-        class_ = f"p{place % 4}"
-        drawn.append(_rect(begin, parts * unit, class_))
-        legend.append(_key(class_, f"{name} {size(parts)}"))
-        begin += parts * unit
-    if left >= 0:
-        legend.append(_key("rest", f"free {size(left)}"))
-    else:
-        legend.append(el("b", f"{size(-left)} too much"))
-        drawn.append(el("path", d=f"M{one.whole * unit:.1f} 0V28", class_="limit"))
+    rows = [el("li", f"{name} ", el("b", size(parts))) for name, parts in one.parts]
     said = f"{one.label or 'in all'}: {size(needed)} of {size(one.whole)}"
-    about: dict[str, str] = {"viewBox": f"0 0 {WIDE} 28", "role": "img", "aria_label": said}
-    picture = el("svg", el("title", said), *drawn, class_="chart", **about)
-    return el("figure", el("figcaption", said), picture, el("p", *legend, class_="legend"))
-
-
-def _rect(x: float, wide: float, class_: str) -> Html:
-    return el("rect", x=f"{x:.1f}", y=4, width=f"{max(wide, 0):.1f}", height=20, class_=class_)
-
-
-def _key(class_: str, text: str) -> Html:
-    box = el("svg", _rect(0, 24, class_), viewBox="0 0 24 28", class_="swatch", aria_hidden="true")
-    return el("span", box, text)
+    return el("figure", el("figcaption", said), el("ul", *rows, el("li", one.rest)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pkgutil import get_data
 from typing import Any
 
@@ -12,7 +12,7 @@ import msgspec
 from gpuwhy.answer.answer import Answer
 from gpuwhy.answer.blocks import fold, item, items, pair, pairs, printed, table
 from gpuwhy.answer.text import listed
-from gpuwhy.answer.tree import Block, Code, Command, Document, Heading, Mark, Paragraph, Soft
+from gpuwhy.answer.tree import Block, Code, Command, Document, Heading, Paragraph, Soft
 
 FILL_IN = "(please fill in)"
 _DATA = msgspec.toml.decode(get_data("gpuwhy.answer", "issue.toml") or b"")
@@ -40,19 +40,17 @@ def _filled(source: str, answer: Answer, framework: str) -> Iterator[Block]:
         yield from _summary(answer)
     elif source == "environment":
         layers = sorted(answer.layers, key=lambda one: one.name != framework)
-        rows = [(one.name, one.text) for one in layers]
-        rows += [("system", one) for one in _system(answer)]
-        if rows:
-            marks: tuple[Mark, ...] = (*(one.mark for one in layers), "none")
-            yield table(("", ""), rows, marks[: len(rows)])
-        yield from _listed("What the loader picks", _loads(answer, framework))
-    elif source == "loads":
-        yield from _listed("What the loader picks", _loads(answer, framework))
+        cells = [(one.name, one.text, one.mark) for one in layers]
+        cells += [("system", one, "none") for one in _system(answer)]
+        if cells:
+            yield table(("", ""), [cell[:2] for cell in cells], [cell[2] for cell in cells])
     elif source == "packages":  # as `pip freeze` would list them
-        packages = _rows(_value(answer, "environment", "packages"))
-        named = {str(one.get("name")): one.get("version") for one in packages}
+        packages = _value(answer, "environment", "packages")
+        rows = packages if isinstance(packages, (list, tuple)) else ()
+        named = {str(one.get("name")): one.get("version") for one in rows if isinstance(one, dict)}
         lines = sorted(f"{name}=={named[name]}" for name in named if _STACK.search(name))
-        yield from _listed("Packages", lines)
+        if lines:
+            yield from fold("Packages", Command("\n".join(lines[:_MOST]), "text"))
     elif source == "log":
         yield from printed(answer, _MOST)
     elif source == "os":
@@ -64,10 +62,6 @@ def _filled(source: str, answer: Answer, framework: str) -> Iterator[Block]:
         texts = [one.text if named_by_title else f"{one.name}: {one.text}" for one in found]
         if texts:
             yield items(map(item, texts)) if len(texts) > 1 else Paragraph((texts[0],))
-
-
-def _listed(title: str, lines: Sequence[str]) -> tuple[Block, ...]:
-    return fold(title, Command("\n".join(lines[:_MOST]), "text")) if lines else ()
 
 
 def _summary(answer: Answer) -> Iterator[Block]:
@@ -92,19 +86,6 @@ def _summary(answer: Answer) -> Iterator[Block]:
         yield pairs(pair("or", (Code(listed(others, 4)),)))
 
 
-def _loads(answer: Answer, framework: str) -> list[str]:
-    """The files that the loader picks for the framework, and what it does not find."""
-    rows = _rows(_value(answer, "frameworks", "installed"))
-    names = [one.get("name") for one in rows if one.get("title") == framework]
-    lines = []
-    for tree in _rows(_value(answer, "loads", "trees")):
-        if tree.get("framework") in names:
-            lines += [f"{one.get('name')} is missing" for one in _rows(tree.get("missing"))]
-            found = _rows(tree.get("libraries"))
-            lines += [f"{one.get('name')} => {one.get('path')}" for one in found]
-    return lines
-
-
 def _system(answer: Answer) -> list[str]:
     """The system in a few words; of a record its title, or its texts."""
     words = []
@@ -116,12 +97,6 @@ def _system(answer: Answer) -> list[str]:
         if isinstance(value, (str, int, float)) and value:
             words.append(str(value))
     return [" · ".join(words)] if words else []
-
-
-def _rows(value: Any) -> list[dict[str, Any]]:
-    """The records of a list, whatever a file has there."""
-    rows = value if isinstance(value, (list, tuple)) else ()
-    return [one for one in rows if isinstance(one, dict)]
 
 
 def _value(answer: Answer, subject: str, name: str) -> Any:

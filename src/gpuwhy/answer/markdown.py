@@ -168,10 +168,9 @@ def _stack(one: tree.Stack) -> list[str]:
 
 
 def _bar(one: tree.Bar) -> list[str]:
-    left = one.whole - sum(count for _, count in one.parts)
-    rest = f"free: {size(left)}" if left >= 0 else f"{size(-left)} too much"
     parts = [f"- {said(name)}: {size(count)}" for name, count in one.parts]
-    return [f"{line((one.label or 'in all',))} of {size(one.whole)}:", "", *parts, f"- {rest}"]
+    head = f"{line((one.label or 'in all',))} of {size(one.whole)}:"
+    return [head, "", *parts, f"- {one.rest}"]
 
 
 def _fold(one: tree.Fold) -> list[str]:

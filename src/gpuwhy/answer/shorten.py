@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gpuwhy.answer.answer import Answer, CauseFound, Fix, Layer, Row, Untried
+from gpuwhy.answer.answer import Answer, CauseFound, Fix, Layer, Untried
 from gpuwhy.answer.text import clip, counted, listed
 
 LINES, QUESTION, CHECK = 12, 16, 20
@@ -86,7 +86,6 @@ def _decision(answer: Answer) -> Answer:
         unseen=() if of_text or not answer.unseen else (unread,),
         not_tried=() if of_text and alone else answer.not_tried[:3],
         question=question,
-        crashed=answer.crashed[:1],
         last_line=replace(last, text=clip(last.text, QUOTED)) if last else None,
         points=tuple(replace(one, source="") for one in answer.points),
     )
@@ -113,25 +112,40 @@ def _probed(rows: tuple[Layer, ...]) -> tuple[Layer, ...]:
 
 
 def _fewer_tries(answer: Answer) -> Answer:
-    """What was not tried in one row."""
-    if len(answer.not_tried) < 2:
-        return answer
-    names = listed(tuple(one.text for one in answer.not_tried), 4)
-    return replace(answer, not_tried=(Untried(clip(names, LONGEST)),))
+    """What was not tried in one row, and one more cause beside the one that is named."""
+    tries = answer.not_tried
+    if len(tries) > 1:
+        tries = (Untried(clip(listed(tuple(one.text for one in tries), 4), LONGEST)),)
+    return replace(answer, not_tried=tries, causes=answer.causes[: _named(answer) + 1])
 
 
-def _others(most: int) -> Cut:
-    """The causes beside the one that is named; of several that fit, one more."""
-    return lambda answer: replace(
-        answer, causes=answer.causes[: most + (1 if answer.verdict == "found" else 2)]
+def _named(answer: Answer) -> int:
+    """How many causes are shown at least."""
+    return 1 if answer.verdict == "found" else 2
+
+
+def _fewer_layers(answer: Answer) -> Answer:
+    """Sound layers in one row; few outcomes and points."""
+    fine = [row for row in answer.layers if row.mark in ("ok", "none")]
+    rows = [row for row in answer.layers if row.mark not in ("ok", "none")][:8]
+    names = listed(tuple(clip(row.name, 20) for row in fine), 6)
+    whole = [Layer("no fault", names, "ok", "")] if len(fine) > 1 else [] if rows else fine
+    asked = answer.question
+    return replace(
+        answer,
+        layers=(*rows, *whole),
+        question=replace(asked, rows=asked.rows[:4]) if asked else None,
+        points=answer.points[:6],
     )
 
 
-def _of_first(change: Callable[[CauseFound], CauseFound]) -> Cut:
-    """The first cause with less in it."""
-    return lambda answer: replace(
-        answer, causes=(*map(change, answer.causes[:1]), *answer.causes[1:])
-    )
+def _of_causes(change: Callable[[CauseFound], CauseFound]) -> Cut:
+    """The causes that are shown, with less in them."""
+    return lambda answer: replace(answer, causes=tuple(map(change, answer.causes)))
+
+
+def _of_fixes(change: Callable[[Fix], Fix]) -> Cut:
+    return _of_causes(lambda one: replace(one, fixes=tuple(map(change, one.fixes))))
 
 
 def _no_source(cause: CauseFound) -> CauseFound:
@@ -143,54 +157,16 @@ def _no_source(cause: CauseFound) -> CauseFound:
     return replace(cause, because=tuple(because))
 
 
-def _of_fixes(change: Callable[[Fix], Fix]) -> Cut:
-    """The remedy that is shown, with less in it: of the first cause, or of each that fits."""
-
-    def cut(answer: Answer) -> Answer:
-        many = len(answer.causes) if answer.verdict == "undecided" else 1
-        first = (
-            replace(cause, fixes=tuple(map(change, cause.fixes[:1])))
-            for cause in answer.causes[:many]
+def _fewer_rows(answer: Answer) -> Answer:
+    """Few outcomes, each with its meaning alone; points without commands."""
+    asked = answer.question
+    if asked:
+        rows = tuple(
+            replace(row, text="" if row.title else row.text, command="") for row in asked.rows[:3]
         )
-        return replace(answer, causes=(*first, *answer.causes[many:]))
-
-    return cut
-
-
-def _of_rows(change: Callable[[Row], Row], most: int, points: int) -> Cut:
-    """So many outcomes and points, each outcome with less in it."""
-
-    def cut(answer: Answer) -> Answer:
-        asked = answer.question
-        if asked:
-            asked = replace(asked, rows=tuple(map(change, asked.rows[:most])))
-        return replace(answer, question=asked, points=answer.points[:points])
-
-    return cut
-
-
-def _to_do(row: Row) -> Row:
-    """What to do alone, where there is something to do."""
-    return replace(row, title="") if row.text or row.command else row
-
-
-def _meaning(row: Row) -> Row:
-    """Its meaning alone."""
-    return replace(row, text="" if row.title else row.text, command="")
-
-
-def _fewer_layers(answer: Answer) -> Answer:
-    """Sound layers in one row."""
-    fine = [row for row in answer.layers if row.mark in ("ok", "none")]
-    rows = [row for row in answer.layers if row.mark not in ("ok", "none")][:8]
-    if len(fine) < 2:
-        return replace(answer, layers=tuple(rows or fine))
-    names = listed(tuple(clip(row.name, 20) for row in fine), 6)
-    return replace(answer, layers=(*rows, Layer("no fault", names, "ok", "")))
-
-
-def _no_commands(answer: Answer) -> Answer:
-    return replace(answer, points=tuple(replace(one, command="") for one in answer.points))
+        asked = replace(asked, rows=rows)
+    points = tuple(replace(one, command="") for one in answer.points)
+    return replace(answer, question=asked, points=points)
 
 
 def _clipped(most: int) -> Cut:
@@ -220,18 +196,14 @@ def _few_rows(answer: Answer) -> Answer:
 
 CUTS: tuple[Cut, ...] = (
     _fewer_tries,
-    _others(1),
-    _of_first(_no_source),
-    _of_rows(lambda row: row, 4, 6),
+    _of_causes(_no_source),
     _fewer_layers,
-    _others(0),
+    lambda answer: replace(answer, causes=answer.causes[: _named(answer)]),
     _of_fixes(lambda fix: replace(fix, if_not="")),
     _of_fixes(lambda fix: replace(fix, command="") if fix.command.count("\n") > 3 else fix),
-    _of_rows(_to_do, 4, 6),
-    _of_rows(_meaning, 3, 6),
-    _no_commands,
+    _fewer_rows,
     _clipped(LONGEST),
-    _of_first(lambda one: replace(one, because=())),
+    _of_causes(lambda one: replace(one, because=())),
     _clipped(QUOTED),
     _few_rows,
 )

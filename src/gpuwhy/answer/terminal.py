@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gpuwhy.answer import tree
-from gpuwhy.answer.text import ASCII_GLYPHS, GLYPHS, as_ascii, lines_of, plain, size, width
+from gpuwhy.answer.text import GLYPHS, as_ascii, lines_of, plain, size, width
 
 COLUMNS = 80
-INDENT = 2
+INDENT, MARK = 2, 2
 LABEL, LONG_LABEL = 9, 18
 """The widths of a column of labels ("Worked if"), so that several groups stand in line."""
 CELL, NARROW = 28, 24
@@ -21,7 +21,7 @@ CELL, NARROW = 28, 24
 BOLD, SOFT = "1", "2"
 COLOURS = {"": "", "ok": "32", "bad": "31", "warn": "33", "unknown": "36", "none": SOFT}
 STYLES: dict[type, str] = {tree.Code: "", tree.Strong: BOLD, tree.Soft: SOFT, tree.Link: "4"}
-SHADES, ASCII_SHADES = "█▓▒░", "#=+-"
+SHADES = "█▓▒░"
 
 
 class Piece(NamedTuple):
@@ -45,8 +45,10 @@ class Paper(msgspec.Struct, frozen=True):
 
 def write(document: tree.Document, paper: Paper | None = None) -> str:
     """A document as text that ends with a newline."""
-    lines = _Writer(paper or Paper()).blocks(document.blocks, INDENT)
-    return "\n".join(_obeyed_by_nobody(line.rstrip()) for line in lines) + "\n"
+    paper = paper or Paper()
+    lines = _Writer(paper).blocks(document.blocks, INDENT)
+    text = "\n".join(_obeyed_by_nobody(line.rstrip()) for line in lines) + "\n"
+    return text if paper.unicode else as_ascii(text)
 
 
 def height(document: tree.Document) -> int:
@@ -67,8 +69,6 @@ class _Writer:
     def __init__(self, paper: Paper) -> None:
         self.paper = paper
         self.room = max(40, paper.width)
-        self.glyphs = GLYPHS if paper.unicode else ASCII_GLYPHS
-        self.mark_room = 2 if paper.unicode else 3
         self.writers: dict[type, Callable[[Any, int], list[str]]] = {
             tree.Heading: self.heading,
             tree.Paragraph: lambda one, at: _indented(self.line(one.line, at), at),
@@ -84,10 +84,6 @@ class _Writer:
 
     # parts: rows of text, without an indent
 
-    def safe(self, text: str) -> str:
-        """A text of one line as this paper can show it."""
-        return plain(text) if self.paper.unicode else as_ascii(plain(text))
-
     def ink(self, *pieces: Piece) -> str:
         """Pieces as text; neighbours of one style are one."""
         if not self.paper.colour:
@@ -98,16 +94,16 @@ class _Writer:
 
     def mark(self, mark: tree.Mark, among_others: bool = False) -> str:
         """A mark with the space after it; where others have one, the room that it would take."""
-        shown = self.glyphs[mark]
+        shown = GLYPHS[mark]
         if shown:
             return self.ink(Piece(shown, COLOURS[mark])) + " "
-        return " " * self.mark_room * among_others
+        return " " * MARK * among_others
 
     def wrap(self, line: tree.Line, room: int, style: str = "") -> list[Row]:
         """A line in rows of at most `room` columns."""
         words: list[Row] = [[]]  # pieces of several styles without a space between them are a word
         for span in line:
-            text = self.safe(span if isinstance(span, str) else span.text)
+            text = plain(span if isinstance(span, str) else span.text)
             own = style if isinstance(span, str) else STYLES[type(span)] or style
             typed = isinstance(span, tree.Code) and span.copy
             first, *rest = text.split(" ")
@@ -132,18 +128,16 @@ class _Writer:
         return rows if rows[0] else []
 
     def line(self, line: tree.Line, at: int, style: str = "") -> list[str]:
-        """A sentence in rows that fit beside an indent."""
         return [self.ink(*row) for row in self.wrap(line, max(16, self.room - at), style)]
 
     def command(self, one: tree.Command, at: int) -> list[str]:
         """A command; a shell's goes on in the next line after a backslash."""
-        lines = lines_of(one.text if self.paper.unicode else as_ascii(one.text))
+        lines = lines_of(one.text)
         if one.language == "sh" and "<<" not in one.text and all(map(_words, lines)):
             lines = [part for line in lines for part in _continued(line, self.room - at)]
         return [self.ink(Piece(line, BOLD)) for line in lines]
 
     def parts(self, body: Sequence[tree.Part], at: int) -> list[str]:
-        """What stands beside a label."""
         return [
             row
             for part in body
@@ -166,7 +160,7 @@ class _Writer:
     def heading(self, one: tree.Heading, at: int) -> list[str]:
         """The answer with its mark, or a title."""
         at = at - INDENT if one.level < 3 else at
-        deep = at + (width(self.glyphs[one.mark]) + 1 if one.mark else 0)
+        deep = at + (width(GLYPHS[one.mark]) + 1 if one.mark else 0)
         rows = [*self.line(one.line, deep, BOLD), *self.line(one.under, deep)]
         return _behind(self.mark(one.mark), rows, at, deep)
 
@@ -185,11 +179,11 @@ class _Writer:
     def pairs(self, one: tree.Pairs, at: int) -> list[str]:
         """Labels in one column; a label that is a sentence has a line of its own."""
         marked = any(row.mark for row in one.rows)
-        labels = [(self.safe(row.label), row) for row in one.rows]
+        labels = [(plain(row.label), row) for row in one.rows]
         short = [width(label) for label, row in labels if not row.wide]
-        least = LABEL - self.mark_room * marked
+        least = LABEL - MARK * marked
         column = max([least, *(wide for wide in short if wide <= LONG_LABEL)])
-        begin = at + column + 2 + self.mark_room * marked
+        begin = at + column + 2 + MARK * marked
         out: list[str] = []
         for label, row in labels:
             rows = self.parts(row.body, begin)
@@ -203,14 +197,13 @@ class _Writer:
         return out
 
     def items(self, one: tree.Items, at: int) -> list[str]:
-        """A list: marks, numbers or dots before its rows."""
         marked = any(row.mark for row in one.rows)
         digits = len(str(len(one.rows)))
-        dot = "" if marked else "· " if self.paper.unicode else "- "
+        dot = "" if marked else "· "
         out: list[str] = []
         for number, row in enumerate(one.rows, 1):
             count = f"{number:>{digits}}  " if one.numbered else dot
-            begin = at + self.mark_room * marked + len(count)
+            begin = at + MARK * marked + len(count)
             lead = self.mark(row.mark, marked) + count
             out += _behind(lead, self.parts(row.body, begin), at, begin)
         return out
@@ -224,7 +217,7 @@ class _Writer:
         marked = any(one.marks)
         no_mark: list[tree.Mark] = [""]
         marks = no_mark * (len(rows) - len(one.rows)) + [*(one.marks or no_mark * len(one.rows))]
-        begin, count = at + self.mark_room * marked, max(map(len, rows))
+        begin, count = at + MARK * marked, max(map(len, rows))
         needs = []
         for place in range(count):
             lines = [row[place] for row in rows if place < len(row)]
@@ -249,30 +242,27 @@ class _Writer:
 
     def bar(self, one: tree.Bar, at: int) -> list[str]:
         """Parts of a whole, and below it what each of them is; "|" is the end of the whole."""
-        shades, free = (SHADES, "·") if self.paper.unicode else (ASCII_SHADES, ".")
         needed = sum(count for _, count in one.parts)
         full, long = max(one.whole, needed, 1), min(48, self.room - at - 1)
         drawn, total = "", 0
-        said = self.line((one.label, f" of {size(one.whole)}"), at)
+        rows = self.line((one.label, f" of {size(one.whole)}"), at)
         legend: list[str] = []
         for place, (name, count) in enumerate(one.parts):
-            shade = shades[place % len(shades)]
+            shade = SHADES[place % len(SHADES)]
             total += count
             drawn += shade * (round(total / full * long) - len(drawn))
             legend += self.line((f"{shade} {name} {size(count)}",), at)
-        left, end = one.whole - needed, round(one.whole / full * long)
-        if left < 0:
-            drawn = f"{drawn[:end]}|{drawn[end:]}"
-        last = f"{free} free {size(left)}" if left >= 0 else f"| {size(-left)} too much"
-        return _indented([*said, drawn + free * (long - len(drawn)), *legend, last], at)
+        drawn += "·" * (long - len(drawn))
+        end = round(one.whole / full * long)
+        over = needed > one.whole
+        rows.append(f"{drawn[:end]}|{drawn[end:]}" if over else drawn)
+        return _indented([*rows, *legend, f"{'|' if over else '·'} {one.rest}"], at)
 
     def stack(self, one: tree.Stack, at: int) -> list[str]:
-        """One line per layer."""
         rows = (tree.Pair(layer.name, (layer.line,), layer.mark) for layer in one.layers)
         return self.pairs(tree.Pairs(tuple(rows)), at)
 
     def fold(self, one: tree.Fold, at: int) -> list[str]:
-        """A part below the rest."""
         body = self.blocks(one.body, at)
         return [*self.heading(tree.Heading((one.title,), level=2), at), *body] if body else []
 

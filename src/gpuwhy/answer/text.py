@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 REPLACED = "\N{REPLACEMENT CHARACTER}"
-ELLIPSIS = "…"
 
 GLYPHS = {"": "", "ok": "✓", "bad": "✗", "warn": "!", "unknown": "?", "none": "–"}
-ASCII_GLYPHS = {"": "", "ok": "ok", "bad": "!!", "warn": "! ", "unknown": "??", "none": "- "}
-
-_ASCII = str.maketrans(
-    {
-        "·": "-",
-        "…": "...",
-        "–": "-",
-        "—": "-",
-        "→": "->",
-        "≥": ">=",
-        "≤": "<=",
-        "×": "x",
-        "’": "'",
-        "‘": "'",
-        "“": '"',
-        "”": '"',
-        "✓": "ok",
-        "✗": "!!",
-        "│": "|",
-        REPLACED: "?",
-    }
-)
+_ASCII: dict[str, str | int | None] = {
+    **dict(zip("✓✗·–—×’‘“”│█▓▒░" + REPLACED, "+x---x''\"\"|#=+-?", strict=True)),
+    **{"…": "...", "→": "->", "≥": ">=", "≤": "<="},
+}
 
 
 def plain(text: str) -> str:
@@ -44,7 +25,7 @@ def lines_of(text: str) -> list[str]:
 
 def as_ascii(text: str) -> str:
     """The same for a terminal that shows ASCII alone; what has no likeness is named by number."""
-    return text.translate(_ASCII).encode("ascii", "backslashreplace").decode()
+    return text.translate(str.maketrans(_ASCII)).encode("ascii", "backslashreplace").decode()
 
 
 def clip(text: str, most: int) -> str:
@@ -53,7 +34,7 @@ def clip(text: str, most: int) -> str:
         return text
     kept = text[:most]
     word = kept.rfind(" ")
-    return (kept[:word] if word > most // 2 else kept).rstrip(" ,;:.") + " " + ELLIPSIS
+    return (kept[:word] if word > most // 2 else kept).rstrip(" ,;:.") + " …"
 
 
 def width(text: str) -> int:

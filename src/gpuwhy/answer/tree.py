@@ -9,6 +9,8 @@ from typing import Literal, Union
 
 import msgspec
 
+from gpuwhy.answer.text import size
+
 Mark = Literal["", "ok", "bad", "warn", "unknown", "none"]
 """✓ ✗ ! ? –"""
 
@@ -129,6 +131,12 @@ class Bar(_Node, frozen=True):
     whole: int
     label: str = ""
 
+    @property
+    def rest(self) -> str:
+        """What is left of the whole, or missing."""
+        left = self.whole - sum(count for _, count in self.parts)
+        return f"free {size(left)}" if left >= 0 else f"{size(-left)} too much"
+
 
 class Layer(_Node, frozen=True):
     """One layer of the stack, from the GPU to the program."""
@@ -136,8 +144,7 @@ class Layer(_Node, frozen=True):
     name: str
     line: Line
     mark: Mark = ""
-    cause: str = ""  # where the joint is broken, the cause: an anchor
-    level: int = 0  # layers of one level stand beside each other; 0 is the GPU
+    cause: str = ""  # what marks it, where that is told in this document: an anchor
 
 
 class Stack(_Node, frozen=True):
