@@ -5,10 +5,8 @@ from __future__ import annotations
 REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 GLYPHS = {"": "", "ok": "✓", "bad": "✗", "warn": "!", "unknown": "?", "none": "–"}
-_ASCII: dict[str, str | int | None] = {
-    **dict(zip("✓✗·–—×’‘“”│█▓▒░" + REPLACED, "+x---x''\"\"|#=+-?", strict=True)),
-    **{"…": "...", "→": "->", "≥": ">=", "≤": "<="},
-}
+_SIGNS = dict(zip("✓✗·–—×’‘“”│█▓▒░" + REPLACED, "+x---x''\"\"|#=+-?", strict=True))
+_ASCII = str.maketrans({**_SIGNS, "…": "...", "→": "->", "≥": ">=", "≤": "<="})
 
 
 def plain(text: str) -> str:
@@ -25,7 +23,7 @@ def lines_of(text: str) -> list[str]:
 
 def as_ascii(text: str) -> str:
     """The same for a terminal that shows ASCII alone; what has no likeness is named by number."""
-    return text.translate(str.maketrans(_ASCII)).encode("ascii", "backslashreplace").decode()
+    return text.translate(_ASCII).encode("ascii", "backslashreplace").decode()
 
 
 def clip(text: str, most: int) -> str:
