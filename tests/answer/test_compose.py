@@ -10,7 +10,6 @@ from gpuwhy.answer import blocks, terminal
 from gpuwhy.answer.answer import Answer
 from gpuwhy.api.machine import Seen
 from gpuwhy.api.text import BadChoiceError, batch, chosen, explain, shareable
-from gpuwhy.diagnose.diagnosis import Diagnosis
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.finding import Evidence, Finding, Weight
 
@@ -139,7 +138,3 @@ def test_what_is_passed_on_holds_no_secret():
 
 def test_a_notebook_shows_it():
     assert "cudnn.version_mismatch" in explain(MISMATCH)._repr_html_()
-
-
-def test_an_empty_diagnosis_has_no_first():
-    assert Diagnosis().first is None

@@ -65,8 +65,7 @@ class Fix(msgspec.Struct, frozen=True):
     root: bool
     reboot: bool
     check: str  # the command that shows whether it helped; empty where only the program itself can
-    # the remedy as a value: what `gpuwhy fix --apply` would carry out
-    action: tuple[Action, ...] = ()
+    action: tuple[Action, ...] = ()  # the same as values: what `gpuwhy fix --apply` carries out
     worked_if: str = ""  # what one sees when it helped
     if_not: str = ""  # what to look at if it did not help
     verified: bool = False  # it was carried out on a real break, and the program ran
@@ -78,14 +77,12 @@ class CauseFound(msgspec.Struct, frozen=True):
 
     id: Id
     title: Said  # the state of the machine
-    # 0.5 and more counts as found: the exit code is 1
-    confidence: Annotated[float, Meta(ge=0, le=1)]
+    confidence: Annotated[float, Meta(ge=0, le=1)]  # from 0.5 on it is found: exit code 1
     subject: str  # the framework or GPU it concerns; empty for the machine
     because: Annotated[tuple[Reason, ...], Meta(min_length=1)]
     explains: tuple[str, ...]  # messages and other causes that this one accounts for
     fixes: tuple[Fix, ...]  # the one to try first, first
-    # nothing is wrong on this machine, which has no GPU; it would show on one like it that has
-    # one
+    # nothing is wrong on this machine, which has no GPU; it would show on one that has one
     with_gpu: bool = False
 
 
@@ -235,8 +232,6 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="schema"
     facts: dict[str, Any]  # everything observed, by subject; every field is a fact
     gpuwhy: Said  # the version that made the report
     took: Annotated[float, Meta(ge=0)]  # seconds spent observing
-    # healthy: nothing wrong was found. found: a cause is named. undecided: several causes fit.
-    # unrecognised: nothing in the text is known. answered: a typed question
     verdict: Verdict
     question: Question | None = None
     not_tried: tuple[Untried, ...] = ()  # what would show more, and the command for it
@@ -273,7 +268,5 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="schema"
 
     @property
     def exit_code(self) -> int:
-        """0 nothing wrong, or a question answered; 1 a cause is named; 4 undecided or not
-        recognised.
-        """
+        """0 nothing wrong, or a question answered; 1 a cause is named; 4 everything else."""
         return {"healthy": 0, "answered": 0, "found": 1}.get(self.verdict, 4)

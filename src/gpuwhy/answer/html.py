@@ -139,24 +139,16 @@ class _Writer:
         }
 
     def document(self, one: tree.Document) -> Html:
-        """The answer with the stack beside it, and the folds below."""
+        """The answer, and the folds below."""
         self.ids = set(_ids(one.blocks))
-        stacks = [block for block in one.blocks if isinstance(block, tree.Stack)]
-        folds = [block for block in one.blocks if isinstance(block, tree.Fold)]
-        first = one.blocks.index(stacks[0]) if stacks else len(one.blocks)
-        parts: dict[str, list[tree.Block]] = {"said": [], "drawn": [*stacks], "after": []}
-        for place, block in enumerate(one.blocks):
-            if not isinstance(block, (tree.Fold, tree.Stack)):
-                parts["said" if place < first else "after"].append(block)
-        about = [text for text in (one.made_by, one.made_on, one.about) if text]
-        shown = (
-            el("div", *map(self.block, parts[name]), class_=name) for name in parts if parts[name]
-        )
+        folds = [self.block(block) for block in one.blocks if isinstance(block, tree.Fold)]
+        words = [self.block(block) for block in one.blocks if not isinstance(block, tree.Fold)]
+        about = [el("span", text) for text in (one.made_by, one.made_on, one.about) if text]
         return el(
             "article",
-            el("p", *(el("span", text) for text in about), class_="head") if about else None,
-            el("div", *shown, class_="scene" if stacks else "scene alone"),
-            el("div", *map(self.block, folds), class_="folds") if folds else None,
+            el("p", *about, class_="head") if about else None,
+            el("div", *words, class_="scene"),
+            el("div", *folds, class_="folds") if folds else None,
         )
 
     def block(self, block: tree.Block) -> Html:

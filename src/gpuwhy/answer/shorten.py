@@ -17,8 +17,8 @@ QUOTED = 56
 """Characters of a quotation: one line, beside its label and its number."""
 LONGEST = 240
 """Characters of a sentence that names what the user has: a file name may be as long as it likes."""
-FACTS, ROWS = 400, 200
-"""The most facts of an answer with -vv, and rows of any other list with -v."""
+ROWS = 200
+"""The most rows of a list with -v."""
 OF_TEXT = ("explain", "run", "ask")
 """Commands that answer for a text: the layers of this machine are for -v."""
 
@@ -45,14 +45,9 @@ def shorten(answer: Answer, detail: int, lines: Callable[[Answer], int]) -> Answ
 
 def _bounded(answer: Answer, detail: int) -> Answer:
     """Lists that may be as long as a log or a machine, bounded."""
-    left, facts = FACTS if detail > 1 else 0, {}
-    for subject, fields in answer.facts.items():
-        if left > 0 and isinstance(fields, dict):
-            facts[subject] = dict(list(fields.items())[:left])
-            left -= len(fields)
     return replace(
         answer,
-        facts=facts,
+        facts=answer.facts if detail > 1 else {},
         symptoms=answer.symptoms[:ROWS],
         ruled_out=answer.ruled_out[:ROWS],
         undetermined=answer.undetermined[:ROWS],

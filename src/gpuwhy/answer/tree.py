@@ -19,30 +19,26 @@ Language = Literal["sh", "bat", "powershell", "python", "text"]
 """What a command is typed into; "text" is for a file, or where it is not known."""
 
 
-class _Node(msgspec.Struct, frozen=True):
-    """A part of a document."""
-
-
-class Code(_Node, frozen=True):
+class Code(msgspec.Struct, frozen=True):
     """Words to type, a name as a program prints it."""
 
     text: str
     copy: bool = False  # it is a whole command: the page offers to copy it
 
 
-class Strong(_Node, frozen=True):
+class Strong(msgspec.Struct, frozen=True):
     """What the sentence is about."""
 
     text: str
 
 
-class Soft(_Node, frozen=True):
+class Soft(msgspec.Struct, frozen=True):
     """Sources, hints, what may be skipped."""
 
     text: str
 
 
-class Link(_Node, frozen=True):
+class Link(msgspec.Struct, frozen=True):
     """A place to read on: a page's address, or "#id" in this document."""
 
     text: str
@@ -53,7 +49,7 @@ Span = Union[str, Code, Strong, Soft, Link]
 Line = tuple[Span, ...]
 
 
-class Heading(_Node, frozen=True):
+class Heading(msgspec.Struct, frozen=True):
     """The answer, or the title of a part; the first of a document has level 1."""
 
     line: Line
@@ -63,20 +59,20 @@ class Heading(_Node, frozen=True):
     id: str = ""  # what a Link or a Layer leads to
 
 
-class Paragraph(_Node, frozen=True):
+class Paragraph(msgspec.Struct, frozen=True):
     """A sentence or two."""
 
     line: Line
 
 
-class Command(_Node, frozen=True):
+class Command(msgspec.Struct, frozen=True):
     """Something to copy; several lines are typed one after another."""
 
     text: str
     language: Language = "sh"
 
 
-class Quote(_Node, frozen=True):
+class Quote(msgspec.Struct, frozen=True):
     """Lines of the user's own text; `hit` is the one that decides."""
 
     lines: tuple[tuple[int, str], ...]  # number, text
@@ -87,7 +83,7 @@ Part = Union[Line, Command]
 """What may stand beside a label, or in a row of a list."""
 
 
-class Pair(_Node, frozen=True):
+class Pair(msgspec.Struct, frozen=True):
     """A label and what belongs to it."""
 
     label: str
@@ -96,27 +92,27 @@ class Pair(_Node, frozen=True):
     wide: bool = False  # the label is a sentence: it gets a line of its own
 
 
-class Pairs(_Node, frozen=True):
+class Pairs(msgspec.Struct, frozen=True):
     """Rows of label and value, in one column each."""
 
     rows: tuple[Pair, ...]
 
 
-class Item(_Node, frozen=True):
+class Item(msgspec.Struct, frozen=True):
     """A row of a list; of a list of steps, ✓ is only for what was done."""
 
     body: tuple[Part, ...]
     mark: Mark = ""
 
 
-class Items(_Node, frozen=True):
+class Items(msgspec.Struct, frozen=True):
     """A list."""
 
     rows: tuple[Item, ...]
     numbered: bool = False
 
 
-class Table(_Node, frozen=True):
+class Table(msgspec.Struct, frozen=True):
     """Columns; the last one wraps."""
 
     head: tuple[str, ...]
@@ -124,7 +120,7 @@ class Table(_Node, frozen=True):
     marks: tuple[Mark, ...] = ()  # one a row
 
 
-class Bar(_Node, frozen=True):
+class Bar(msgspec.Struct, frozen=True):
     """Parts of a whole, in bytes."""
 
     parts: tuple[tuple[str, int], ...]
@@ -138,7 +134,7 @@ class Bar(_Node, frozen=True):
         return f"free {size(left)}" if left >= 0 else f"{size(-left)} too much"
 
 
-class Layer(_Node, frozen=True):
+class Layer(msgspec.Struct, frozen=True):
     """One layer of the stack, from the GPU to the program."""
 
     name: str
@@ -147,13 +143,13 @@ class Layer(_Node, frozen=True):
     cause: str = ""  # what marks it, where that is told in this document: an anchor
 
 
-class Stack(_Node, frozen=True):
+class Stack(msgspec.Struct, frozen=True):
     """The layers; HTML draws them, text lists them."""
 
     layers: tuple[Layer, ...]
 
 
-class Fold(_Node, frozen=True):
+class Fold(msgspec.Struct, frozen=True):
     """A part for those who want more: text prints it below the rest, HTML and Markdown fold it."""
 
     title: str
@@ -165,7 +161,7 @@ class Fold(_Node, frozen=True):
 Block = Union[Heading, Paragraph, Command, Quote, Pairs, Items, Table, Bar, Stack, Fold]
 
 
-class Document(_Node, frozen=True):
+class Document(msgspec.Struct, frozen=True):
     """Blocks from top to bottom, with what an HTML page needs for its head."""
 
     blocks: tuple[Block, ...]
