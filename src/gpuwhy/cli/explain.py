@@ -38,7 +38,6 @@ _FILE_NAME = re.compile(r"\.(log|txt|out|err|gz|jsonl?|md|py|cpp|cc|cu)$", re.IG
 
 def go(options: argparse.Namespace) -> int:
     """Read, judge, print."""
-    options.verbose = max(options.verbose, int(options.why))
     options.file = " ".join(options.words)  # a file, or an error that nobody quoted
     if len(options.words) > 1 and all(map(os.path.exists, options.words)):
         raise UsageError("explain reads one log; those of a job: gpuwhy explain --ranks FILE …")

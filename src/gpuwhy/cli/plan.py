@@ -91,18 +91,7 @@ def _of_facts(
     libc = value_or(facts.system.libc, None)
     glibc = libc.version if libc and libc.name == "glibc" else ""
     driver = str(value_or(facts.driver.module_version, ""))
-    cards: dict[Card, Line] = {}
-    named: tuple[Any, ...] = (facts.devices.gpus, facts.devices.pci)  # the driver's names first
-    for fact in named if not value_or(facts.devices.gpus, ()) else named[:1]:
-        for one in value_or(fact, ()):
-            name, capability = (
-                text if isinstance(text, str) else str(value_or(text, ""))
-                for text in (one.name, one.capability)
-            )
-            if capability:
-                card = Card(name.removeprefix("NVIDIA "), capability)
-                text = f"{card.name}, compute capability {capability}"
-                cards[card] = Line("saw", text, source_of(fact))
+    cards = _cards(facts)
     seen: tuple[tuple[str, str, Any], ...] = (
         ("driver", driver, facts.driver.module_version),
         ("Python", "" if version else own, facts.environment.python),
@@ -128,6 +117,20 @@ def _of_facts(
         keep,
     )
     return demand, tuple(lines)
+
+
+def _cards(facts: Facts) -> dict[Card, Line]:
+    """The GPUs, as the driver names them, else as the bus does."""
+    cards: dict[Card, Line] = {}
+    fact: Any = facts.devices.gpus if value_or(facts.devices.gpus, ()) else facts.devices.pci
+    for one in value_or(fact, ()):
+        named = (one.name, one.capability)
+        name, capability = (text if isinstance(text, str) else value_or(text, "") for text in named)
+        if capability:
+            card = Card(name.removeprefix("NVIDIA "), capability)
+            text = f"{card.name}, compute capability {capability}"
+            cards[card] = Line("saw", text, source_of(fact))
+    return cards
 
 
 def _text(path: str) -> str:

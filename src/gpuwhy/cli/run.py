@@ -118,7 +118,7 @@ def _print(options: argparse.Namespace, after: Watched) -> None:
     else:
         rank = own_rank(os.environ)
         before = f"[rank {rank}] " if rank else ""
-        document = blocks.document(after.answer, max(options.verbose, int(options.why)))
+        document = blocks.document(after.answer, options.verbose)
         text = circumstances(after.facts.run, after.answer) + output.text(document, sys.stderr)
         write("".join(f"{before}{line}\n" for line in text.splitlines()), sys.stderr)
 
