@@ -33,15 +33,9 @@ SNIFFED = 200
 MOST_LOGS, MOST_WORDS, MOST_XIDS, MOST_TASKS = 20_000, 1 << 20, 200, 100_000
 _SIGNALS: dict[str, int] = table("signals")
 _IN_PATH = tuple(map(re.compile, table("expressions")["in_path"]))
-_MASTER = re.compile(r"(?:^|[^a-z])(?:master|launcher|chief|head)[-_.]?0?(?!\d)", re.IGNORECASE)
-_WORKER = re.compile(r"worker[-_.]?\d", re.IGNORECASE)
-_ATTEMPT = re.compile(r"^(?P<run>.*?)/?attempt_(?P<n>\d{1,6})/")
 _PREFIXES = {name: re.compile(one) for name, one in table("prefixes").items()}
 _ALWAYS = ("torch", "torchrun", "mpi", "pod", "ray")
 """Prefixes that nothing else looks like; the others count where most lines have one."""
-_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
-_SPEAKER_PID = re.compile(r"pid=(\d{1,9})")
-_FAILS = re.compile(r"Traceback|Error\b|error:|Fatal|fault|abort")
 _ENDED = (("failed", 1), ("mpi", -1), ("mpi_code", 1))
 """What tells a rank's end, and the sign of its code: a signal is negative."""
 
@@ -93,7 +87,7 @@ class Said:
 
 def last_attempts(paths: Sequence[str]) -> list[str]:
     """Without the files of attempts that torchrun made before the last one of the same run."""
-    found = {path: _ATTEMPT.match(path) for path in paths}
+    found = {path: expression("attempt").match(path) for path in paths}
     last: dict[str, int] = {}
     for one in filter(None, found.values()):
         last[one["run"]] = max(last.get(one["run"], 0), int(one["n"]))
@@ -104,8 +98,8 @@ def labels(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
     """Path → (name, rank); the same rank in several folders is named by what differs."""
     base = {path: path.rsplit("/", 1)[-1] for path in paths}
     numbers = {path: _in_path(path) for path in paths} if len(paths) > 1 else {paths[0]: -1}
-    masters = {path for path in paths if _MASTER.search(base[path])}
-    workers = {path for path in paths if _WORKER.search(base[path])}
+    masters = {path for path in paths if expression("master").search(base[path])}
+    workers = {path for path in paths if expression("worker").search(base[path])}
     if masters and workers and not workers & masters:  # the first worker is rank 1
         numbers |= {path: numbers[path] + 1 for path in workers} | dict.fromkeys(masters, 0)
     if len(set(numbers.values())) == 1:
@@ -113,7 +107,7 @@ def labels(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
     groups = {}  # what is left of a path without rank and stream: the node's folder, the run
     for path in paths:
         plain = re.sub(r"\d+", "#", re.sub(r"\.(?:out|err|log|txt|stdout|stderr)\b", "", path))
-        found = _ATTEMPT.match(path)
+        found = expression("attempt").match(path)
         groups[path] = found["run"] if found else plain
     ranks = {(number, groups[path]) for path, number in numbers.items() if number >= 0}
     alone = len({number for number, _ in ranks}) == len(ranks)
@@ -129,7 +123,7 @@ def _in_path(path: str) -> int:
     for shape in _IN_PATH:
         if found := shape.findall(path):
             return int(found[-1])
-    return 0 if _MASTER.search(path.rsplit("/", 1)[-1]) else -1
+    return 0 if expression("master").search(path.rsplit("/", 1)[-1]) else -1
 
 
 def style_of(lines: Sequence[str]) -> str:
@@ -173,7 +167,7 @@ class Gathered:
         self, name: str, number: int, lines: Iterable[str], written: float | None = None
     ) -> None:
         """A file of one rank, or a stream of several with who says each line before it."""
-        rows = (_COLOUR.sub("", line) if "\x1b" in line else line for line in lines)
+        rows = (expression("colour").sub("", line) if "\x1b" in line else line for line in lines)
         head = list(islice(rows, SNIFFED))
         style = style_of(head)
         own = None if number < 0 else self.log(name, number)
@@ -194,11 +188,11 @@ class Gathered:
                 own.number = int(who)  # its own word: the rank among all nodes
             own.feed(rest if who else line)
         elif who:
-            pid = _SPEAKER_PID.search(who)
+            pid = expression("speaker_pid").search(who)
             number = int(who) if who.isdigit() else -1 if pid else _in_path(who)
             log = self.log(pid[0] if pid else f"rank {number}" if who.isdigit() else who, number)
             log.name = who if pid else log.name  # as Ray names an actor
-            if log.order < 0 and _FAILS.search(rest):
+            if log.order < 0 and expression("fails").search(rest):
                 log.order = self._order
             log.feed(rest)
         else:
