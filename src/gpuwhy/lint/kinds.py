@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable
-from importlib import import_module
 
 from gpuwhy.lint.rules import pattern, table
-from gpuwhy.lint.sheet import Sheet
 
 _NAMES = {kind: re.compile(text, re.I) for kind, text in table("kinds.names").items()}
 _KEYS: dict[str, list[str]] = table("kinds.keys")
@@ -16,7 +13,6 @@ _KEYS: dict[str, list[str]] = table("kinds.keys")
 _GONE = pattern("kinds.gone")
 """Kinds that version 0 read."""
 _LOOK = 20_000
-_READERS = {"cog": "conda:read_cog", "notebook": "script:read_notebook"}
 
 
 def by_name(path: str) -> str:
@@ -69,11 +65,3 @@ def installs(kind: str, text: str) -> bool:
     if kind in ("script", "notebook"):
         return bool(re.search(r"install|nvidia-docker", text))
     return kind != "dockerfile" or bool(text.strip())
-
-
-def reader(kind: str) -> Callable[[str, str], Sheet]:
-    """Imported where it is needed: YAML costs more than the rest together."""
-    module, _, name = _READERS.get(kind, kind).partition(":")
-    found = import_module(f"gpuwhy.lint.read.{module}")
-    read: Callable[[str, str], Sheet] = getattr(found, name or "read")
-    return read

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from importlib import import_module
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -24,6 +25,7 @@ from gpuwhy.lint.versions import applies
 
 _CHARACTERS, _PROBLEMS = 32_000_000, 5
 _DEPTH, _REPEATED = 20, 20  # of includes; of one package in an environment
+_READERS = {"cog": "conda:read_cog", "notebook": "script:read_notebook"}
 _IGNORE = re.compile(r"(?:#|//).*?gpuwhy:\s*ignore(-file)?(?:\[([\w\s,-]*)\])?")
 _OF_IMAGES = frozenset(("base-image", "old-apt-key", "driver-in-image", "image-tag"))
 """Rules that speak of the image alone: a requirements file cannot deny them."""
@@ -79,8 +81,12 @@ def lint(
 
 def _sheet(path: str, text: str) -> Sheet:
     kind = kinds.recognise(path, text)
-    if kind and len(text) <= _CHARACTERS:
-        return kinds.reader(kind)(path, text)
+    if kind and len(text) <= _CHARACTERS:  # YAML costs more than the rest together
+        module, _, name = _READERS.get(kind, kind).partition(":")
+        made: Sheet = getattr(import_module(f"gpuwhy.lint.read.{module}"), name or "read")(
+            path, text
+        )
+        return made
     said = f"{len(text)} characters, more than {_CHARACTERS}"
     if not kind and kinds.is_left_out(path, text):
         note = "not checked: a kind of file that gpuwhy lint no longer reads"

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from gpuwhy.answer.blocks import pair, pairs
 from gpuwhy.answer.ci import Note
+from gpuwhy.answer.text import counted
 from gpuwhy.answer.tree import Block, Code, Document, Fold, Heading, Mark, Paragraph, Soft
 from gpuwhy.lint.mistakes import Checked, Edit, Lint, Mistake, Problem
 from gpuwhy.lint.rules import Rule
@@ -39,19 +40,15 @@ def _heading(lint: Lint) -> Heading:
     counts = lint.counts
     if not seen:
         return Heading(("nothing was checked: no file of a kind that lint reads",), "none")
-    parts = [_many(counts[kind], kind) for kind in ("error", "warning") if counts[kind]]
+    parts = [counted(counts[kind], kind) for kind in ("error", "warning") if counts[kind]]
     if counts["unreadable"]:
-        parts.append(f"{_many(counts['unreadable'], 'file')} that cannot be read")
+        parts.append(f"{counted(counts['unreadable'], 'file')} that cannot be read")
     ignored = sum(file.ignored for file in lint.files)
     after = f" ({ignored} ignored by comments)" if ignored else ""
     mark: Mark = "warn" if counts["warning"] else "ok"
     mark = "bad" if counts["error"] or counts["unreadable"] else mark
-    said = f"{', '.join(parts) or 'nothing wrong'} in {_many(seen, 'file')}{after}"
+    said = f"{', '.join(parts) or 'nothing wrong'} in {counted(seen, 'file')}{after}"
     return Heading((said,), mark)
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def notes(lint: Lint) -> tuple[Note, ...]:

@@ -102,11 +102,6 @@ class Repository:
         """Whether some file names an index of which nobody here knows what it holds."""
         return any(map(_names_other_index, self._texts(filter(_SPEAKS.search, self._paths))))
 
-    def tells_torch_index(self, word: str) -> bool:
-        """Whether a file installs from PyTorch's index, and names a word."""
-        texts = self._texts(filter(_SPEAKS.search, self._paths))
-        return any(word in text and TORCH_INDEX.search(text) for text in texts)
-
     def says(self, words: re.Pattern[str]) -> bool:
         """Whether a page, a script or a Dockerfile near the file says something."""
         near = (path for path in filter(_SPEAKS.search, self._paths) if self._is_near(path))

@@ -107,14 +107,9 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 def table(key: str) -> Any:
-    """A table by its section and name."""
+    """A table, a list of names or an expression, by its section and name."""
     section, _, name = key.partition(".")
     return _read("tables.toml")[section][name]
-
-
-def names(key: str) -> tuple[str, ...]:
-    """A list of names."""
-    return tuple(table(key))
 
 
 def pattern(key: str, flags: int = 0) -> re.Pattern[str]:

@@ -16,7 +16,7 @@ from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.packages import flavour, library_wheel
 from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.repository import Repository
-from gpuwhy.lint.rules import names, pattern
+from gpuwhy.lint.rules import pattern, table
 from gpuwhy.lint.sheet import Environment, Pin, Read, holds_only
 from gpuwhy.lint.solve import solve
 from gpuwhy.lint.versions import LINUX, PYTHONS, Release, allowed, parsed
@@ -24,8 +24,8 @@ from gpuwhy.lint.versions import LINUX, PYTHONS, Release, allowed, parsed
 TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu")
 ONE_BY_ONE = ("dockerfile", "script", "cog")
 """Kinds of files whose commands install one after the other."""
-_CONDA_GPU = names("scope.conda_gpu")
-_GPU_ONLY = names("scope.gpu_only")
+_CONDA_GPU = table("scope.conda_gpu")
+_GPU_ONLY = table("scope.gpu_only")
 _STACK = pattern("scope.stack")
 _OTHERWISE = pattern("scope.otherwise")
 _FOR_GPUS = re.compile(r"(^|[^a-z])(gpu|cuda|cu1\d\d|nvidia)([^a-z]|$)")
@@ -187,16 +187,6 @@ class Scope:
         """What says that a GPU is meant, the file's name included; "" where it says otherwise."""
         named = "the file's name says GPU" if self.named_gpu else ""
         return "" if self.named_otherwise else self.gpu_meant or named
-
-    @cached_property
-    def torch(self) -> tuple[str, str]:
-        """The release of torch that is pinned or that the image holds, and the words for it."""
-        exact = (p for p in self.pins if p.version and p.origin == "pip" and not p.arms)
-        pin = next((pin for pin in exact if pin.name == "torch"), None)
-        if pin:
-            return pin.public, pin.said
-        version = self.base.version if self.base.framework == "torch" else ""
-        return version, f"torch {version} of the image"
 
     @property
     def for_gpus(self) -> bool:

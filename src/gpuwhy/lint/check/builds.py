@@ -16,7 +16,7 @@ from gpuwhy.knowledge.packages import Flavour, brings_onnxruntime, flavour, libr
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.pairs import MANY
 from gpuwhy.lint.mistakes import Mistake, Place
-from gpuwhy.lint.rules import names, table, told
+from gpuwhy.lint.rules import table, told
 from gpuwhy.lint.scope import TENSORFLOW, Scope, is_gpu_build, newest_said
 from gpuwhy.lint.sheet import Pin, Word
 from gpuwhy.lint.versions import LINUX, Release, allowed, allows, major, rows, specifier
@@ -247,7 +247,7 @@ def _lent(scope: Scope, pin: Pin, torch: Pin | None) -> Majors | None:
 
 
 _CPU = {"tensorflow": "tensorflow", "onnxruntime": "onnxruntime-gpu", "paddle": "paddlepaddle-gpu"}
-_USERS = frozenset(names("cpu.users"))
+_USERS = frozenset(table("cpu.users"))
 """Packages that may be what the GPU is for, where ONNX Runtime is somebody's helper."""
 
 

@@ -11,7 +11,7 @@ from gpuwhy.knowledge import asked, needs
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint.mistakes import Edit, Mistake
 from gpuwhy.lint.read.dockerfile import is_second
-from gpuwhy.lint.rules import names, pattern, table, told
+from gpuwhy.lint.rules import pattern, table, told
 from gpuwhy.lint.scope import Scope, is_of_gpus
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.solve import solve
@@ -25,7 +25,7 @@ _FOR_A_MACHINE = re.compile(
     r"(^|[^a-z])(ngc|nvcr|colab|kaggle|sagemaker|databricks|jetson|l4t|jetpack)([^a-z]|$)"
 )
 _INSTALLS_PROJECT = pattern("scope.installs_project")
-_TOOLS = names("scope.tools")
+_TOOLS = table("scope.tools")
 _BRINGS_PROTOBUF = pattern("limits.brings_protobuf")
 _FULL = ("ngc", "pytorch", "tensorflow", "aws", "framework")
 

@@ -11,16 +11,16 @@ from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import flaws, packages, published
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.published import is_missing
-from gpuwhy.knowledge.releases import family, has_python
+from gpuwhy.knowledge.releases import has_python
 from gpuwhy.lint.mistakes import Edit, Mistake, know
-from gpuwhy.lint.rules import names, pattern, table, told
+from gpuwhy.lint.rules import pattern, table, told
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin, holds_only
-from gpuwhy.lint.versions import LINUX, PYTHONS, allowed, allows, holds, parsed, rows, span
+from gpuwhy.lint.versions import LINUX, PYTHONS, allowed, holds, parsed, rows, span
 
 _OF_CONDA: dict[str, str] = table("names.of_conda")
 """Names of the package index, and what conda's channels call the same."""
-_FRAMEWORKS = names("names.frameworks")
+_FRAMEWORKS = table("names.frameworks")
 
 
 @cache
@@ -68,42 +68,22 @@ def _misnamed(scope: Scope, pin: Pin) -> tuple[str, str]:
 def no_such_release(scope: Scope) -> Iterator[Mistake]:
     """A number that nobody published."""
     for pin in scope.pins if scope.for_gpus else ():
-        known, elsewhere = family(pin.name), any("/lts/" in one.url for one in pin.indexes)
-        if not pin.installed or not pin.version or pin.variant or elsewhere:
+        asked, every = parsed(pin.version), published.releases(pin.name)
+        lts = any("/lts/" in one.url for one in pin.indexes)
+        if not asked or not every or not pin.installed or pin.variant or lts:
             continue
-        if pin.name in _FRAMEWORKS and scope.from_index(pin) and _is_gap(pin):
-            asked, sound = parsed(pin.version), [r for r in rows(pin.name) if not r.yanked]
-            found = [(parsed(r.version), r.version) for r in sound if r.platform != "source"]
-            later = (t for v, t in found if v and asked and v > asked and not v.is_prerelease)
-            source = know("files of the package index", known.header.newest if known else "")
-            newest = next(later, rows(pin.name)[-1].version)
-            yield told("no-such-release.gap", pin, source, next=newest)
-        elif pin.name in (*_FRAMEWORKS, "pytorch", "jax") or scope.is_elsewhere(pin):
+        framework = pin.name in _FRAMEWORKS
+        trial = asked.is_devrelease or (asked.is_prerelease and pin.indexes)
+        older = asked < every[0] and pin.name != "jaxlib"
+        if framework and (scope.environment.other_index or trial or older):
             continue
-        elif published.is_missing(pin.name, pin.version):
-            asked, every = parsed(pin.version), published.releases(pin.name)
-            stable = [one for one in every if not one.is_prerelease]
-            newest = max(stable or every, default=None)
-            posts = [v for v in stable if asked and v.release == asked.release and v > asked]
-            nearest = max(posts, default=newest)
+        if not framework and (pin.name in ("pytorch", "jax") or scope.is_elsewhere(pin)):
+            continue
+        ended = pin.name == "tensorflow-gpu" and asked > every[-1]
+        if ended or published.is_missing(pin.name, pin.version):
+            stable = [one for one in every if not one.is_prerelease] or every
+            nearest = next((one for one in stable if one > asked), stable[-1])
             yield told("no-such-release", pin, published.SOURCE, nearest=nearest)
-
-
-def _is_gap(pin: Pin) -> bool:
-    """Whether the release lies between those that are known, and is none of them."""
-    asked, known = parsed(pin.version), rows(pin.name)
-    if not known or asked is None or asked.local:
-        return False
-    if asked.is_prerelease:
-        lost = published.is_missing(pin.name, pin.version)
-        return not asked.is_devrelease and not pin.indexes and lost
-    oldest, newest = parsed(known[0].version), parsed(known[-1].version)
-    if oldest is None or newest is None:
-        return False
-    before = asked < oldest and pin.name == "jaxlib"
-    after = asked > newest and pin.name == "tensorflow-gpu"
-    inside = oldest < asked < newest and not any(allows(pin.specifier, r.version) for r in known)
-    return before or after or inside
 
 
 def tombstone(scope: Scope) -> Iterator[Mistake]:

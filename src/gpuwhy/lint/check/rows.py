@@ -16,7 +16,12 @@ from gpuwhy.lint.versions import allows
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """Every row that fits."""
-    stage, (version, torch) = scope.environment, scope.torch
+    stage, version = scope.environment, scope.base.version * (scope.base.framework == "torch")
+    torch = f"torch {version} of the image"
+    exact = (p for p in scope.pins if p.version and p.origin == "pip" and not p.arms)
+    pinned = next((pin for pin in exact if pin.name == "torch"), None)
+    if pinned:
+        version, torch = pinned.public, pinned.said
     for row in rows("package"):
         pins = (pin for pin in scope.pins if pin.name in row["names"])
         found = ((pin, _package(scope, pin, row)) for pin in pins)

@@ -32,7 +32,7 @@ def local_version(scope: Scope) -> Iterator[Mistake]:
         labelled = pin.name in PYTORCH and re.match(r"cu|cpu|rocm", pin.local)
         if not labelled or pin.indexes or not pin.installed or pin.backend:
             continue
-        if not _is_told(scope, pin):
+        if not _is_told(scope):
             option = f"--extra-index-url https://download.pytorch.org/whl/{pin.local}"
             written = f"{pin.name}{pin.specifier}"
             listed = scope.kind == "requirements"
@@ -42,13 +42,12 @@ def local_version(scope: Scope) -> Iterator[Mistake]:
             return
 
 
-def _is_told(scope: Scope, pin: Pin) -> bool:
+def _is_told(scope: Scope) -> bool:
     """Whether some file says where the build is; conda hands pip nothing but the file."""
     own = scope.read(scope.environment.path) or ""
     if scope.kind == "conda":
         return "download.pytorch.org" in own or scope.repository.says(_TOLD)
-    near = bool(TORCH_INDEX.search(own)) or scope.repository.says(TORCH_INDEX)
-    return near or scope.repository.tells_torch_index(pin.public)
+    return bool(TORCH_INDEX.search(own)) or scope.repository.says(TORCH_INDEX)
 
 
 def ended(scope: Scope) -> Iterator[Mistake]:

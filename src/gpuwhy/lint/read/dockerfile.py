@@ -12,10 +12,10 @@ from typing import NamedTuple
 from gpuwhy.knowledge import images
 from gpuwhy.lint.mistakes import BadFileError, Place, Problem
 from gpuwhy.lint.read import installs, shell
-from gpuwhy.lint.rules import names, pattern
+from gpuwhy.lint.rules import pattern, table
 from gpuwhy.lint.sheet import Command, Environment, Sheet, Word
 
-_KEYWORDS = names("dockerfile.keywords")
+_KEYWORDS = table("dockerfile.keywords")
 _MAY_HOLD_PACKAGES = pattern("dockerfile.may_hold_packages")
 _HEREDOC = re.compile(r"<<(-?)([\"']?)(\w+)\2")
 _TEMPLATE = re.compile(r"^\s*\{%|\{\{[-\s.]*[\w.\"]", re.M)

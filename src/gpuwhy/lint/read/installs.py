@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.read import conda, requirements
-from gpuwhy.lint.rules import names, pattern, table
+from gpuwhy.lint.rules import pattern, table
 from gpuwhy.lint.sheet import Command, Environment, Include, Index, Role, holds_only
 
-_VALUED = names("installs.valued")
-_CONDA_VALUED = names("installs.conda_valued")
+_VALUED = table("installs.valued")
+_CONDA_VALUED = table("installs.conda_valued")
 _CONDAS = ("conda", "mamba", "micromamba")
 _VARIABLES: dict[str, Role] = table("installs.variables")
 _OWN_FOLDER = pattern("installs.own_folder", re.IGNORECASE)

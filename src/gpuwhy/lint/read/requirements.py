@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from packaging.requirements import InvalidRequirement, Requirement
 
 from gpuwhy.lint.mistakes import Place, Problem
-from gpuwhy.lint.rules import names, pattern, table
+from gpuwhy.lint.rules import pattern, table
 from gpuwhy.lint.sheet import (
     OWN,
     Environment,
@@ -33,7 +33,7 @@ _OPTION = re.compile(r"(--[a-z][a-z-]*|-[a-zA-Z])(?:\s*=\s*|\s+|(?<=-[a-zA-Z])(?
 _AFTER = re.compile(r"\s-{1,2}[a-zA-Z].*", re.DOTALL)
 MISPLACED = re.compile(r"\s(-i|--index-url|--extra-index-url|-f|--find-links)[\s=].*")
 """An index option behind a requirement, where pip does not read it, and Cog does."""
-_FLAGS = names("requirements.flags")
+_FLAGS = table("requirements.flags")
 ROLES: dict[str, Role] = table("requirements.roles")
 """Options that name an index, and what it is to the default one."""
 _SHOWN = 60
