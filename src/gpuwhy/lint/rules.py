@@ -11,9 +11,7 @@ from typing import Any
 
 import msgspec
 
-from gpuwhy.facts.fact import Source
-from gpuwhy.lint.mistakes import Edit, Mistake, Place, Severity
-from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.mistakes import Severity
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -41,18 +39,9 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fired: int = 0  # on 4,205 files of public repositories; below 3 its precision is not known
 
 
-class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a check says: {names} in it are filled by the check."""
-
-    text: str
-    fix: str = ""
-    severity: Severity = "error"
-    where: str = ""
-    detail: str = ""
-
-
 @cache
-def _read(name: str) -> dict[str, Any]:
+def read(name: str) -> dict[str, Any]:
+    """The tables of one of these files."""
     text = files("gpuwhy.lint").joinpath(name).read_text(encoding="utf-8")
     found: dict[str, Any] = tomllib.loads(text)
     return found
@@ -60,56 +49,27 @@ def _read(name: str) -> dict[str, Any]:
 
 def rules() -> Mapping[str, Rule]:
     """Every rule by its id."""
-    every = msgspec.convert(_read("rules.toml")["rule"], tuple[Rule, ...])
+    every = msgspec.convert(read("rules.toml")["rule"], tuple[Rule, ...])
     return {rule.id: rule for rule in every}
 
 
 @cache
 def gone() -> Mapping[str, str]:
     """Ids of version 0 that were given up, and who finds such mistakes now."""
-    found: dict[str, str] = _read("rules.toml")["gone"]
+    found: dict[str, str] = read("rules.toml")["gone"]
     return {one: why for why, names in found.items() for one in names.split()}
-
-
-def told(
-    case: str,
-    at: Pin | Place,
-    source: Source | None = None,
-    *,
-    fix: str = "",
-    severity: str = "",
-    edit: Edit | None = None,
-    values: Mapping[str, object] | None = None,
-    **more: object,
-) -> Mistake:
-    """A mistake by its message, RULE or RULE.CASE; what is given here goes before the row's."""
-    row = msgspec.convert(_read("messages.toml")[case], Message)
-    words: dict[str, object] = {}
-    if isinstance(at, Pin):
-        words = {"name": at.name, "version": at.version, "bound": at.specifier, "said": at.said}
-    place = at.place if isinstance(at, Pin) else at
-    words |= {"line": place.line, **(values or {}), **more}
-    return Mistake(
-        case.partition(".")[0],
-        "error" if (severity or row.severity) == "error" else "warning",
-        place,
-        row.text.format(**words),
-        source or Source("know", row.where, row.detail),
-        fix or row.fix.format(**words),
-        edit,
-    )
 
 
 def rows(name: str) -> list[dict[str, Any]]:
     """The rows of one kind."""
-    found: list[dict[str, Any]] = _read("rows.toml")[name]
+    found: list[dict[str, Any]] = read("rows.toml")[name]
     return found
 
 
 def table(key: str) -> Any:
     """A table, a list of names or an expression, by its section and name."""
     section, _, name = key.partition(".")
-    return _read("tables.toml")[section][name]
+    return read("tables.toml")[section][name]
 
 
 def pattern(key: str, flags: int = 0) -> re.Pattern[str]:

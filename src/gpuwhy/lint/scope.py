@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 from packaging.version import Version
 
 from gpuwhy.choose.demand import Demand
+from gpuwhy.facts.fact import Source
 from gpuwhy.knowledge import asked, images, releases
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.packages import flavour, library_wheel
-from gpuwhy.lint.mistakes import Place
+from gpuwhy.lint.mistakes import Edit, Mistake, Place, Severity
 from gpuwhy.lint.repository import Repository
-from gpuwhy.lint.rules import pattern, table
+from gpuwhy.lint.rules import pattern, read, table
 from gpuwhy.lint.sheet import Environment, Pin, Read, holds_only
 from gpuwhy.lint.solve import solve
 from gpuwhy.lint.versions import LINUX, PYTHONS, Release, allowed, parsed
@@ -221,3 +223,42 @@ def is_gpu_build(pin: Pin) -> bool:
 def newest_said(pin: Pin, row: Release) -> str:
     """torch 2.6.0; torch 2.9.1 (the newest)."""
     return f"{pin.name} {row.version}" + ("" if pin.is_pinned else " (the newest)")
+
+
+class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a check says: {names} in it are filled by the check."""
+
+    text: str
+    fix: str = ""
+    severity: Severity = "error"
+    where: str = ""
+    detail: str = ""
+
+
+def told(
+    case: str,
+    at: Pin | Place,
+    source: Source | None = None,
+    *,
+    fix: str = "",
+    severity: str = "",
+    edit: Edit | None = None,
+    values: Mapping[str, object] | None = None,
+    **more: object,
+) -> Mistake:
+    """A mistake by its message, RULE or RULE.CASE; what is given here goes before the row's."""
+    row = msgspec.convert(read("messages.toml")[case], Message)
+    words: dict[str, object] = {}
+    if isinstance(at, Pin):
+        words = {"name": at.name, "version": at.version, "bound": at.specifier, "said": at.said}
+    place = at.place if isinstance(at, Pin) else at
+    words |= {"line": place.line, **(values or {}), **more}
+    return Mistake(
+        case.partition(".")[0],
+        "error" if (severity or row.severity) == "error" else "warning",
+        place,
+        row.text.format(**words),
+        source or Source("know", row.where, row.detail),
+        fix or row.fix.format(**words),
+        edit,
+    )

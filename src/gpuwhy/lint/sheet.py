@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from gpuwhy.lint.mistakes import Place, Problem
+from gpuwhy.lint.rules import pattern, table
 from gpuwhy.lint.versions import Release, allowed, where
 
 Origin = Literal["pip", "conda"]
@@ -214,20 +215,8 @@ class Sheet(msgspec.Struct):
     notes: list[Problem] = []
 
 
-_BACKEND = re.compile(
-    r"/whl/(?:(?:nightly|test|lts/[\d.]+)/)?(cpu|cu\d{2,3}|rocm[\d.]+|xpu)(?:/|_|$|\?)"
-)
-_FAMILIES = (
-    ("other", r"dgl\.ai|openmmlab\.com|flashinfer\.ai|autogptq|llama-cpp-python/whl"),
-    ("other", r"paddlepaddle\.org|pypi\.nvidia"),
-    ("pyg", r"data\.pyg\.org|pytorch-geometric\.com"),
-    ("jax", r"jax-releases|jax_releases|jax_cuda_releases|jax-cuda-releases|libtpu"),
-    ("torch", r"download\.pytorch\.org/|/whl/(nightly/|test/)?(cpu|cu\d|rocm|xpu)"),
-    ("torch", r"torch_stable|torch_nightly"),
-    # Azure's feeds are no mirrors
-    ("mirror", r"^(?!.*/_packaging/).*(/pypi/(web/)?simple/?$|/repository/pypi/simple/?$)"),
-    ("mirror", r"^(?!.*/_packaging/).*//pypi\.[\w.]+/simple/?$"),
-)
+_BACKEND = pattern("indexes.backend")
+_FAMILIES: list[tuple[str, str]] = table("indexes.families")
 OWN = ("torch", "torchvision", "torchaudio", "xformers", "triton")
 """Packages that follow PyTorch's index where one is named; and all that are on it."""
 PYTORCH = (*OWN, "torchtext", "torchdata", "torchao")

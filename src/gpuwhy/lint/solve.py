@@ -13,21 +13,11 @@ from gpuwhy.lint.versions import holds
 _ROUNDS = 40
 
 
-class Clash(NamedTuple):
-    """A package of which no release is left, and the last one that asks for another."""
-
-    name: str
-    by: str
-    version: str
-    wish: str
-
-
 class Taken(NamedTuple):
-    """The release of each package on one Python; a clash where no release is left."""
+    """The release of each package on one Python; two packages that leave each other none."""
 
     releases: Mapping[str, str]
-    clash: Clash | None
-    lacking: bool = False  # a named release does not take this Python
+    clash: tuple[str, ...] = ()
 
 
 def solve(pins: Iterable[Pin], python: str) -> Taken:
@@ -55,42 +45,36 @@ def _taken(wanted: tuple[tuple[str, str], ...], python: str) -> Taken:
         named = asked.allowed(name, spec) if asked.knows(name) else 0
         bits = asked.on_python(name, python) & named if named else 0
         if named and not bits:
-            return Taken({}, None, lacking=True)
+            return Taken({})
         possible |= {name: bits} if bits else {}
     order = sorted(possible, key=lambda name: possible[name].bit_count() != 1)
     chosen: dict[str, str] = {}
-    guessed: set[str] = set()  # narrowed by one of several releases that pip may take
     for _ in range(_ROUNDS):
         before = dict(possible)
         for name in dict.fromkeys((*order, *possible)):
-            bits, clash = _fitting(name, possible, python)
-            if clash:
-                own = dict(wanted).get(clash.name)
-                sure = own and guessed.isdisjoint((clash.by, clash.name))
-                return Taken(chosen, clash if sure else None)
+            bits, lost = _fitting(name, possible, python)
+            if lost:
+                return Taken(chosen, (lost, name) if lost in dict(wanted) else ())
             chosen[name] = asked.newest(name, bits)
             for other, demand in _asks(name, bits, python).items():
-                now = possible.get(other, asked.on_python(other, python))
-                if now & ~demand.bits and (name in guessed or bits != possible[name]):
-                    guessed.add(other)
-                possible |= {other: now & demand.bits} if now & demand.bits else {}
+                now = possible.get(other, asked.on_python(other, python)) & demand.bits
+                possible |= {other: now} if now else {}
         if possible == before:
             break
-    return Taken(chosen, None)
+    return Taken(chosen)
 
 
-def _fitting(name: str, possible: dict[str, int], python: str) -> tuple[int, Clash | None]:
+def _fitting(name: str, possible: dict[str, int], python: str) -> tuple[int, str]:
     """The newest possible releases of a package whose demands can be met; else what stops them."""
-    clash = None
+    first = ""
     for group in reversed(asked.project(name).groups):
         bits = group.bits & possible[name]
         asks = _asks(name, bits, python) if bits else {}
         lost = next((one for one in asks if not possible.get(one, -1) & asks[one].bits), "")
         if bits and not lost:
-            return bits, None
-        if bits and not clash:
-            clash = Clash(lost, name, asked.newest(name, bits), asks[lost].wish)
-    return possible[name], clash
+            return bits, ""
+        first = first or lost
+    return possible[name], first
 
 
 def _asks(name: str, bits: int, python: str) -> dict[str, asked.Demand]:

@@ -16,8 +16,8 @@ from gpuwhy.knowledge.packages import Flavour, brings_onnxruntime, flavour, libr
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.pairs import MANY
 from gpuwhy.lint.mistakes import Mistake, Place
-from gpuwhy.lint.rules import table, told
-from gpuwhy.lint.scope import TENSORFLOW, Scope, is_gpu_build, newest_said
+from gpuwhy.lint.rules import table
+from gpuwhy.lint.scope import TENSORFLOW, Scope, is_gpu_build, newest_said, told
 from gpuwhy.lint.sheet import Pin, Word
 from gpuwhy.lint.versions import LINUX, Release, allowed, allows, major, rows, specifier
 

@@ -12,8 +12,8 @@ from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.builds import image_driver
 from gpuwhy.lint.mistakes import Edit, Mistake, Place
-from gpuwhy.lint.rules import pattern, told
-from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.rules import pattern
+from gpuwhy.lint.scope import Scope, told
 from gpuwhy.lint.sheet import Pin, Word, Workload
 from gpuwhy.lint.versions import Release, major
 

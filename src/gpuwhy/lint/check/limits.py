@@ -11,8 +11,8 @@ from gpuwhy.knowledge import asked, needs
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint.mistakes import Edit, Mistake
 from gpuwhy.lint.read.dockerfile import is_second
-from gpuwhy.lint.rules import pattern, table, told
-from gpuwhy.lint.scope import Scope, is_of_gpus
+from gpuwhy.lint.rules import pattern, table
+from gpuwhy.lint.scope import Scope, is_of_gpus, told
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.solve import solve
 from gpuwhy.lint.versions import PYTHONS, allowed, allows, parsed
@@ -219,7 +219,7 @@ def _found(scope: Scope, need: Need) -> list[str]:
             continue
         found = solve([*pins, need.pin] if need.pin.arms else pins, python)
         if found.clash:  # told by another rule: the rest of it hides nothing here
-            rest = [pin for pin in pins if pin.name not in (found.clash.name, found.clash.by)]
+            rest = [pin for pin in pins if pin.name not in found.clash]
             found = solve([need.pin, *rest], python)
         if need.name in found.releases and not found.clash:
             out.append(found.releases[need.name])

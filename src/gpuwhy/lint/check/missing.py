@@ -13,8 +13,8 @@ from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.published import is_missing
 from gpuwhy.knowledge.releases import has_python
 from gpuwhy.lint.mistakes import Edit, Mistake, know
-from gpuwhy.lint.rules import pattern, table, told
-from gpuwhy.lint.scope import TENSORFLOW, Scope
+from gpuwhy.lint.rules import pattern, table
+from gpuwhy.lint.scope import TENSORFLOW, Scope, told
 from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.lint.versions import LINUX, PYTHONS, allowed, holds, parsed, rows, span
 

@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.facts.version import at_least
-from gpuwhy.knowledge import asked, needs
+from gpuwhy.knowledge import needs
 from gpuwhy.knowledge import pairs as known
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.mistakes import Mistake
-from gpuwhy.lint.rules import told
-from gpuwhy.lint.scope import Scope, is_of_gpus
+from gpuwhy.lint.scope import Scope, told
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.solve import solve
 from gpuwhy.lint.versions import LINUX, Release, allowed, allows, meets_one, rows
 
 MANY = 12
@@ -132,26 +130,3 @@ def floors(scope: Scope) -> Iterator[Mistake]:
             values = {"other": row.other, "floor": row.floor, "effect": row.because}
             values |= {"version": version, "asked": there.said}
             yield told("pair-mismatch.floor", own, row.source, values=values)
-
-
-def no_solution(scope: Scope) -> Iterator[Mistake]:
-    """Demands of a GPU package that no release satisfies, on every Python."""
-    stage = scope.environment
-    resolved = not stage.other_index and scope.kind != "notebook"
-    if not resolved or stage.includes_unknown or scope.without_dependencies:
-        return
-    for step in dict.fromkeys(pin.step for pin in scope.pins if pin.origin == "pip"):
-        pins = scope.together(step) if not scope.is_bare(step) else []
-        found = [solve(pins, python) for python in scope.pythons]
-        clashes = [one.clash for one in found if not one.lacking]
-        clash = clashes[-1] if clashes and all(clashes) else None
-        own = {pin.name: pin for pin in pins if not pin.limits}
-        pin, other = (own.get(clash.by), own.get(clash.name)) if clash else (None, None)
-        if not clash or not pin or not other or clash.name in stage.overridden:
-            continue
-        compared = any(clash.name in (row.pairs or {}) for row in _paired(pin))
-        if pin.version and other.version:
-            compared = compared or bool(_wishes(pin, other))
-        ours = is_of_gpus(pin.name) or is_of_gpus(other.name)
-        if other.specifier and ours and not compared and not _is_of_cuda(pin, other):
-            yield told("no-solution", pin, asked.SOURCE, **clash._asdict(), asked=other.said)

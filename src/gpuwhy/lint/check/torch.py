@@ -12,8 +12,7 @@ from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.mistakes import Edit, Mistake
 from gpuwhy.lint.repository import TORCH_INDEX
-from gpuwhy.lint.rules import told
-from gpuwhy.lint.scope import ONE_BY_ONE, Scope, newest_said
+from gpuwhy.lint.scope import ONE_BY_ONE, Scope, newest_said, told
 from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
 from gpuwhy.lint.solve import solve
 from gpuwhy.lint.versions import LINUX, allowed, allows, major, meets_one

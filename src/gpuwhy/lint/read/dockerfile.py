@@ -215,18 +215,12 @@ def _pairs(entry: Instruction) -> list[tuple[str, str | None, int]]:
     return out
 
 
-_ANOTHER_CONDA = re.compile(
-    r"(conda|mamba) (env )?create|conda env update|pyenv|virtualenv -p|Mini(conda|forge)3"
-)
-_MADE = re.compile(
-    r"(conda|mamba) (env )?(create|update -f)|(conda|mamba) install[^;]*python[= ]|pyenv|venv"
-)
+_ANOTHER_CONDA = pattern("image_python.another_conda")
+_MADE = pattern("image_python.made")
 _ITS_OWN_PIP = pattern("image_python.its_own_pip")
 _BY_UV = pattern("image_python.by_uv")
-_OTHER = re.compile(
-    r"conda|mamba|pyenv|deadsnakes|Python-3|\buv\b|pixi|python_version", re.IGNORECASE
-)
-_OF_DISTRIBUTION = re.compile(r"(python3(-pip|-dev|-venv)?|pip)$|python3-pip")
+_OTHER = pattern("image_python.other", re.IGNORECASE)
+_OF_DISTRIBUTION = pattern("image_python.of_distribution")
 _SECOND = pattern("image_python.second")
 
 
