@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuwhy.facts.version import at_least, numbers
+from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import asked, needs
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint.mistakes import Edit, Mistake
@@ -17,10 +17,6 @@ from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.solve import solve
 from gpuwhy.lint.versions import PYTHONS, allowed, allows, parsed
 
-_TRIED: dict[str, tuple[str, ...]] = table("limits.tried")
-"""Releases that stand for the others of a neighbour."""
-_FLOORS = {"numpy": (3, 9), "protobuf": (3, 7), "h5py": (3, 6)}
-"""The oldest Python that has a neighbour past the limits."""
 _FOR_A_MACHINE = re.compile(
     r"(^|[^a-z])(ngc|nvcr|colab|kaggle|sagemaker|databricks|jetson|l4t|jetpack)([^a-z]|$)"
 )
@@ -105,10 +101,11 @@ def _rows(name: str, version: str, tried: bool = True) -> list[needs.Need]:
 
 def _can_meet(scope: Scope, need: Need) -> bool:
     """Whether some Python has both the release and a neighbour past the limit."""
-    floor = (3, 8) if need.limit == "<1.24" else _FLOORS.get(need.name)
-    pythons = scope.hinted or need.pythons
-    both = [p for p in pythons if not need.pythons or p in need.pythons]
-    return floor is None or not pythons or any(numbers(p)[:2] >= floor for p in both)
+    both = [p for p in scope.hinted or need.pythons if not need.pythons or p in need.pythons]
+    if not (scope.hinted or need.pythons) or not asked.knows(need.name):
+        return True
+    past = ~asked.allowed(need.name, need.limit)
+    return any(asked.on_python(need.name, python) & past for python in both)
 
 
 def _written(
@@ -119,14 +116,13 @@ def _written(
     if other is None or other.reference or other.origin != need.pin.origin:
         return
     both = f"{other.specifier},{need.limit}".strip(",")
-    tries = _TRIED.get(need.name, ())
-    forces = bool(other.version) or (bool(tries) and not any(allows(both, one) for one in tries))
+    forces = bool(other.version) or (asked.knows(need.name) and not asked.allowed(need.name, both))
     # a neighbour may be there already, and stays because its pin lets it
     judged = scope.kind == "requirements" and scope.environment.in_image
     old = scope.base.family == "tensorflow" and not at_least(scope.base.version or "3", "2.5")
     there = _is_intermediate(scope) or f"python3-{other.name}" in scope.environment.apt or judged
     stays = (there or (old and other.name == "h5py")) and not forces
-    if stays or any(_is_within(pin, need) for pin in others):
+    if stays or any(_keeps_to(pin, need.limit) for pin in others):
         return
     found = _found(scope, need)
     if found and all(allows(need.limit, version) for version in found):
@@ -142,13 +138,13 @@ def _written(
     yield told("unstated-limit", other, need.row.source, edit=edit, values=values)
 
 
-def _is_within(pin: Pin, need: Need) -> bool:
-    """Whether the newest that a pin allows keeps to the limit."""
+def _keeps_to(pin: Pin, limit: str) -> bool:
+    """Whether a pin lets in no release past a limit."""
     if pin.version:
-        return parsed(pin.version) is None or allows(need.limit, pin.version)
-    tries = _TRIED.get(need.name, (f"{need.limit.lstrip('<')}.99", "9999"))
-    past = [version for version in tries if not allows(need.limit, version)]
-    return not any(allows(pin.specifier, version) for version in past)
+        return parsed(pin.version) is None or allows(limit, pin.version)
+    if not asked.knows(pin.name):
+        return not any(allows(pin.specifier, one) for one in (f"{limit.lstrip('<')}.99", "9999"))
+    return not asked.allowed(pin.name, pin.specifier) & ~asked.allowed(pin.name, limit)
 
 
 def _is_intermediate(scope: Scope) -> bool:
