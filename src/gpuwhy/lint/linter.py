@@ -152,13 +152,12 @@ def _take_in(
         requirements.fill(made, Sheet(path, "requirements"), lines, include.limits)
         for pin in made.pins:
             backed = requirements.with_backend(pin, include.backend)
-            limits, arms = pin.limits or include.limits, (*pin.arms, *include.arms)
+            limits = pin.limits or include.limits
             indexed = requirements.with_indexes(backed, asked)
-            stage.pins.append(replace(indexed, limits=limits, arms=arms, step=include.step))
+            stage.pins.append(replace(indexed, limits=limits, step=include.step))
         stage.other_index |= made.other_index
         inner = [
-            replace(one, indexes=(*one.indexes, *asked), arms=include.arms, step=include.step)
-            for one in made.includes
+            replace(one, indexes=(*one.indexes, *asked), step=include.step) for one in made.includes
         ]
         _take_in(sheet, stage, inner, read, (*inside, path))
 

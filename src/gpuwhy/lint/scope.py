@@ -123,7 +123,7 @@ class Scope:
 
     def together(self, step: int) -> list[Pin]:
         """What pip installs at once with a command's packages."""
-        pins = (pin for pin in self.environment.pins if pin.origin == "pip" and not pin.arms)
+        pins = (pin for pin in self.environment.pins if pin.origin == "pip")
         return [pin for pin in pins if pin.step == step or pin.limits]
 
     def solved(self, name: str, step: int = 0) -> Iterator[str]:

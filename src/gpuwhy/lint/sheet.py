@@ -17,8 +17,6 @@ Role = Literal["only", "extra", "first", "links"]
 """What an index is to the default one: instead of it, beside it, before it, a page of files."""
 Read = Callable[[str], "str | None"]
 """The text of another file that a file names; None where there is none."""
-Arms = tuple[tuple[int, int], ...]
-"""Branches of a script: (which `if`, which arm)."""
 
 _EXACT = re.compile(r"\s*===?\s*([^\s,*]+)\s*")
 
@@ -55,7 +53,6 @@ class Pin(msgspec.Struct, frozen=True):
     limits: bool = False  # a constraint: limits, does not install
     reference: bool = False  # a URL or a path: not from an index
     indexes: tuple[Index, ...] = ()
-    arms: Arms = ()
     step: int = 0  # which command installs it, from 1; 0 = all at once
     tag: str = ""  # of a named wheel: cp310
     channel: str = ""  # of conda
@@ -107,10 +104,8 @@ class Pin(msgspec.Struct, frozen=True):
         return () if self.reference else allowed(self.name, self.specifier)
 
     def beside(self, other: Pin) -> bool:
-        """Whether some Python takes both, and no branch keeps them apart."""
-        shorter, longer = sorted((self.arms, other.arms), key=len)
-        meet = not where(self.marker).isdisjoint(where(other.marker))
-        return longer[: len(shorter)] == shorter and meet
+        """Whether some Python takes both."""
+        return not where(self.marker).isdisjoint(where(other.marker))
 
 
 class Word(msgspec.Struct, frozen=True):
@@ -126,7 +121,7 @@ class Command(msgspec.Struct):
     words: tuple[str, ...]
     lines: tuple[int, ...]
     assigned: tuple[tuple[str, str], ...] = ()
-    arms: Arms = ()
+    sure: bool = True  # it runs: it is in no branch and no function
 
     @property
     def text(self) -> str:
@@ -148,7 +143,6 @@ class Include(msgspec.Struct, frozen=True):
     backend: str = ""
     must: bool = True  # its absence is worth a note
     indexes: tuple[Index, ...] = ()
-    arms: Arms = ()
     step: int = 0
 
 
@@ -173,7 +167,7 @@ class Environment(msgspec.Struct):
     gpu: str = ""  # what says that a GPU is meant
     copied: dict[str, str] = {}  # file in the image → file in the build's folder
     channels: list[str] = []  # of conda, the first one first
-    includes_unknown: bool = False  # a file that it includes cannot be read
+    includes_unknown: bool = False  # a file cannot be read, a branch may install more
     through: dict[str, Place] = {}  # file that it includes → the line that does so
     in_image: bool = False  # a Dockerfile installs it, whose image has the Python
 

@@ -213,7 +213,7 @@ def _found(scope: Scope, need: Need) -> list[str]:
     for python in need.pythons or scope.pythons:
         if python not in scope.pythons:
             continue
-        found = solve([*pins, need.pin] if need.pin.arms else pins, python)
+        found = solve(pins, python)
         if found.clash:  # told by another rule: the rest of it hides nothing here
             rest = [pin for pin in pins if pin.name not in found.clash]
             found = solve([need.pin, *rest], python)

@@ -198,7 +198,7 @@ def python_no_wheel(scope: Scope) -> Iterator[Mistake]:
     for pin in scope.pins:
         here = tuple(one for one in used if one in PYTHONS and holds(pin.marker, one))
         name = _JUDGED.get(pin.name, "")
-        if pin.reference or pin.arms:
+        if pin.reference:
             yield from _named(scope, pin)
             continue
         own = pin.by_name and not scope.environment.other_index and here
@@ -217,7 +217,7 @@ def python_no_wheel(scope: Scope) -> Iterator[Mistake]:
 def _named(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     """A wheel that is named by its file, for another Python."""
     found = re.fullmatch(r"cp([23])(\d+)", pin.tag)
-    if not found or pin.marker or pin.arms or scope.kind == "pyproject":
+    if not found or pin.marker or scope.kind == "pyproject":
         return
     used, tagged = scope.environment.pythons, f"{found[1]}.{found[2]}"
     by_three = any(_OF_THREE.match(one.text) for one in scope.environment.commands)

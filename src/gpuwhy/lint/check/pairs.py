@@ -21,7 +21,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """What releases state of each other, by their rows or their metadata."""
     pins = []
     for pin in scope.environment.pins:  # without those that a later command replaces
-        same = (p for p in scope.environment.pins if p.name == pin.name and not p.arms)
+        same = (p for p in scope.environment.pins if p.name == pin.name)
         if not any(p.step > pin.step and p.version not in ("", pin.version) for p in same):
             pins.append(pin)
     for pin in pins:
@@ -117,7 +117,7 @@ def floors(scope: Scope) -> Iterator[Mistake]:
     for package, framework in dict.fromkeys((row.package, row.other) for row in known_ones):
         flavours = ("tensorflow-gpu", "tensorflow-cpu") if framework == "tensorflow" else ()
         there, own = scope.by_pip(framework, *flavours), scope.by_pip(package)
-        if not there or not own or not there.version or there.arms or own.reference:
+        if not there or not own or not there.version or own.reference:
             continue
         fitting = [one for one in scope.pythons if at_least(one, "3.9")]
         if not fitting or not own.beside(there):

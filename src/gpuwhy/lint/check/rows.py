@@ -18,7 +18,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """Every row that fits."""
     stage, version = scope.environment, scope.base.version * (scope.base.framework == "torch")
     torch = f"torch {version} of the image"
-    exact = (p for p in scope.pins if p.version and p.origin == "pip" and not p.arms)
+    exact = (p for p in scope.pins if p.version and p.origin == "pip")
     pinned = next((pin for pin in exact if pin.name == "torch"), None)
     if pinned:
         version, torch = pinned.public, pinned.said

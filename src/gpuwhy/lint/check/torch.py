@@ -176,7 +176,7 @@ def overwritten(scope: Scope) -> Iterator[Mistake]:
         return
     pins = [pin for pin in scope.pins if pin.name == "torch"]
     pin = next((pin for pin in pins if pin.version and pin.step), None)
-    after = [one for one in scope.pins if not one.arms]
+    after = scope.pins
     version, said = _held_elsewhere(scope) if not pins else ("", "")
     if pin:
         after = [p for p in scope.pins if p.step > pin.step and pin.beside(p)]
@@ -214,8 +214,8 @@ def _wants_another(scope: Scope, pin: Pin, version: str) -> tuple[str, Source | 
         what = f"{pin.name}{pin.specifier or ' without a version'} asks for another torch"
         return what, asked.SOURCE if _excludes(scope, pin, version) else None
     lifted = {"-U", "--upgrade", "--force-reinstall"} & set(scope.environment.words_of(pin.step))
-    earlier = (p for p in scope.pins if p.name == pin.name and p.step < pin.step)
-    stays = not lifted and any(not one.arms for one in earlier)
+    earlier = any(p.name == pin.name and p.step < pin.step for p in scope.pins)
+    stays = earlier and not lifted
     row = scope.taken(pin) if not pin.specifier and not stays else None
     wanted = row.pairs.get("torch", "") if row and isinstance(row.pairs, dict) else ""
     if not row or row.platform != LINUX or not wanted or allows(wanted, version):
@@ -246,7 +246,7 @@ def image_outrun(scope: Scope) -> Iterator[Mistake]:
         return
     named = [pin for pin in (*scope.pins, *stage.carried) if pin.name in ("torch", "pytorch")]
     pin = named[0] if len(named) == 1 and stage.runs and not stage.other_index else None
-    if not pin or pin.variant or pin.indexes or pin.arms or not pin.by_name:
+    if not pin or pin.variant or pin.indexes or not pin.by_name:
         return
     row = scope.taken(pin)
     if not row or not isinstance(row.cuda, str) or major(row.cuda) <= major(base.cuda):

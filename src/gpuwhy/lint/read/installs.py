@@ -29,8 +29,10 @@ def take(stage: Environment, command: Command) -> None:
     stage.commands.append(command)
     start = _after_install(command.words)
     name = command.words[0].rsplit("/", 1)[-1] if command.words else ""
-    before, arms, step = len(stage.pins), command.arms, len(stage.commands)
-    if start:
+    before, step = len(stage.pins), len(stage.commands)
+    if not command.sure and (start or name in _CONDAS):
+        stage.includes_unknown = True
+    elif start:
         _take_pip(stage, command, start)
     elif name in _CONDAS:
         _take_conda(stage, command)
@@ -42,7 +44,7 @@ def take(stage: Environment, command: Command) -> None:
         for word, line in words:
             if not word.startswith("-"):
                 stage.apt.setdefault(re.split("[=/]", word)[0], line)
-    stage.pins[before:] = [replace(pin, arms=arms, step=step) for pin in stage.pins[before:]]
+    stage.pins[before:] = [replace(pin, step=step) for pin in stage.pins[before:]]
 
 
 def _after_install(words: tuple[str, ...]) -> int:
@@ -91,11 +93,11 @@ def _take_pip(stage: Environment, command: Command, start: int) -> None:
         else:
             files += _included(stage, option, value, place)
     stage.other_index |= any(not holds_only(index.url) for index in indexes)
-    asked, arms, step = tuple(indexes), command.arms, len(stage.commands)
+    asked, step = tuple(indexes), len(stage.commands)
     for pin in found:
         stage.pins.append(requirements.with_indexes(requirements.with_backend(pin, backend), asked))
     for one in files:
-        stage.includes.append(replace(one, backend=backend, indexes=asked, arms=arms, step=step))
+        stage.includes.append(replace(one, backend=backend, indexes=asked, step=step))
 
 
 def _included(stage: Environment, option: str, value: str, place: Place) -> list[Include]:

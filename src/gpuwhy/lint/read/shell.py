@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from gpuwhy.lint.sheet import Arms, Command
+from gpuwhy.lint.sheet import Command
 
 _QUOTED = r"'[^'\n]{0,300}'|\"(?:\\.|[^\"\\\n]){0,300}\""
 _TOKEN = re.compile(
@@ -20,7 +20,7 @@ _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _ASIDE = re.compile(r"`#[^`]{0,500}`")
 """A comment amid the words of a command, as a substitution that gives nothing."""
 _UNQUOTED = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)", re.DOTALL)
-_MOST_WORDS, _BODY = 20_000, -1
+_MOST_WORDS = 20_000
 _WRAPPERS = ("sudo", "then", "do", "else", "time", "env", "exec", "command", "nice")
 _PREFIXES = (*_WRAPPERS, "!", "if", "-E", "-y")
 _PIP = re.compile(r"(?:.*/)?pip[\d.]*")
@@ -35,9 +35,9 @@ def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command
     out: list[Command] = []
     words: list[str] = []
     lines: list[int] = []
-    arms: list[tuple[int, int]] = []  # branches and bodies of functions that are open
+    forks = bodies = 0  # of `if` and `case`, of functions: nobody knows which of them run
     known = dict(variables)
-    for number, (token, seen, joins) in enumerate(_tokens(text, line)):
+    for token, seen, joins in _tokens(text, line):
         if not joins:
             name = re.fullmatch(r"\$\{?(\w+)\}?", token)
             value = known.get(name[1], "") if name else ""
@@ -47,19 +47,16 @@ def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command
             lines += [seen] * len(found)
             continue
         made = _command(words, lines)
-        made.arms = _turned(arms, words[0] if words else "", line * 100_000 + number)
+        made.sure = not forks and not bodies
         if made.words or made.assigned:
             out.append(made)
         for one, value in made.assigned if not made.words else ():
             known[one] = value
-            if any(fork != _BODY for fork, _ in made.arms):
-                del known[one]  # set in a branch: nobody knows whether
-        if token == ";;" and arms:
-            arms[-1] = (arms[-1][0], arms[-1][1] + 1)
-        elif token == "{":  # the body of a function: nobody knows which of them are called
-            arms.append((_BODY, number))
-        elif token == "}" and arms and arms[-1][0] == _BODY:
-            arms.pop()
+            if forks:
+                del known[one]
+        first = words[0] if words else ""
+        forks = max(0, forks + (first in ("if", "case")) - (first in ("fi", "esac")))
+        bodies = max(0, bodies + (token == "{") - (token == "}"))
         words, lines = [], []
     return out
 
@@ -75,17 +72,6 @@ def _tokens(text: str, line: int) -> Iterator[tuple[str, int, bool]]:
         if token.lastgroup == "join" or (token.lastgroup == "word" and seen != silent):
             yield token[0], seen, token.lastgroup == "join"
     yield "", seen, True
-
-
-def _turned(arms: list[tuple[int, int]], first: str, fork: int) -> Arms:
-    """The branches of a command, which its first word may open, change or close."""
-    if first in ("fi", "esac") and arms:
-        arms.pop()
-    elif first in ("else", "elif") and arms:
-        arms[-1] = (arms[-1][0], arms[-1][1] + 1)
-    elif first in ("if", "case"):
-        arms.append((fork, 0))
-    return tuple(arms[:-1] if first in ("if", "elif", "case") else arms)
 
 
 def _command(words: list[str], lines: list[int]) -> Command:
