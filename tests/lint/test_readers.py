@@ -69,8 +69,8 @@ def test_a_dockerfile():
     assert base.image is not None
     assert base.image.text == "nvidia/cuda:12.4.1-devel-ubuntu22.04"
     assert base.apt == {"libcudnn8": 4, "python3-pip": 4}
-    assert [(p.name, p.place.line) for p in last.pins] == [("torch", 6), ("jax", 9), ("jaxlib", 9)]
-    assert last.pins[1].arms != last.pins[2].arms
+    assert [(p.name, p.place.line) for p in last.pins] == [("torch", 6)]
+    assert last.includes_unknown  # what the branches install
     assert (base.pythons, last.runs) == (("3.10",), True)
 
 
