@@ -51,12 +51,6 @@ def lint(
     given = tuple(texts)
     around = listed or (lambda _: given)
     sheets = {path: _sheet(path, text) for path, text in texts.items()}
-    # requirements that a Dockerfile beside installs: its image has the Python
-    built = [texts[path] for path, sheet in sheets.items() if sheet.kind == "dockerfile"]
-    for path, sheet in sheets.items():
-        name = posixpath.basename(path)
-        for stage in sheet.environments if sheet.kind == "requirements" else ():
-            stage.in_image = any(name in text and "install" in text for text in built)
     found: dict[str, list[Mistake]] = {path: [] for path in texts}
     views: list[_View] = []
     for sheet in [*sheets.values(), *_built(sheets, read)]:

@@ -59,9 +59,8 @@ class Scope:
 
     @cached_property
     def names(self) -> dict[str, Pin]:
-        """Installed packages by name, copied ones included."""
-        found = {pin.name: pin for pin in self.environment.carried if not pin.limits}
-        return found | {pin.name: pin for pin in self.pins}
+        """Installed packages by name."""
+        return {pin.name: pin for pin in self.pins}
 
     def by_pip(self, *names: str) -> Pin | None:
         """The first pin of these names that pip installs."""

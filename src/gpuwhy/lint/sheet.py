@@ -151,7 +151,6 @@ class Environment(msgspec.Struct):
 
     path: str
     pins: list[Pin] = []
-    carried: list[Pin] = []  # installed in another stage and copied
     includes: list[Include] = []
     pythons: tuple[str, ...] = ()  # those it may run on; () = not known
     python_from: str = ""  # image python:3.12-slim
@@ -169,7 +168,6 @@ class Environment(msgspec.Struct):
     channels: list[str] = []  # of conda, the first one first
     includes_unknown: bool = False  # a file cannot be read, a branch may install more
     through: dict[str, Place] = {}  # file that it includes → the line that does so
-    in_image: bool = False  # a Dockerfile installs it, whose image has the Python
 
     def words_of(self, step: int) -> tuple[str, ...]:
         """The words of the command with that number; () where there is none."""

@@ -49,7 +49,7 @@ def base_image(scope: Scope) -> Iterator[Mistake]:
     """The CUDA image that runs, against every framework that opens the system's CUDA."""
     base, image = scope.base, scope.environment.image
     known = base.family in ("cuda", "ngc") and base.cuda and scope.environment.runs
-    for pin in (*scope.pins, *scope.environment.carried) if known and image else ():
+    for pin in scope.pins if known and image else ():
         if base.family == "ngc" and pin.name != "onnxruntime-gpu":
             continue
         row = needs_system(scope, pin)

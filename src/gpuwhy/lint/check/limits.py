@@ -17,9 +17,6 @@ from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.solve import solve
 from gpuwhy.lint.versions import PYTHONS, allowed, allows, parsed
 
-_FOR_A_MACHINE = re.compile(
-    r"(^|[^a-z])(ngc|nvcr|colab|kaggle|sagemaker|databricks|jetson|l4t|jetpack)([^a-z]|$)"
-)
 _INSTALLS_PROJECT = pattern("scope.installs_project")
 _TOOLS = table("scope.tools")
 _BRINGS_PROTOBUF = pattern("limits.brings_protobuf")
@@ -118,9 +115,8 @@ def _written(
     both = f"{other.specifier},{need.limit}".strip(",")
     forces = bool(other.version) or (asked.knows(need.name) and not asked.allowed(need.name, both))
     # a neighbour may be there already, and stays because its pin lets it
-    judged = scope.kind == "requirements" and scope.environment.in_image
     old = scope.base.family == "tensorflow" and not at_least(scope.base.version or "3", "2.5")
-    there = _is_intermediate(scope) or f"python3-{other.name}" in scope.environment.apt or judged
+    there = _is_intermediate(scope) or f"python3-{other.name}" in scope.environment.apt
     stays = (there or (old and other.name == "h5py")) and not forces
     if stays or any(_keeps_to(pin, need.limit) for pin in others):
         return
@@ -167,11 +163,6 @@ def _comes(scope: Scope, need: Need) -> bool:
             return False
     elif any(p.origin != "pip" and p.name not in _TOOLS for p in scope.environment.pins):
         return False  # what conda brings
-    for pin in scope.pins:
-        limiting = pin.specifier and pin.name in needs.limiting(need.name)
-        read = asked.has(pin.name, pin.public) if pin.version else asked.knows(pin.name)
-        if limiting and not read:
-            return False  # nobody here knows what that release asks for
     found = _found(scope, need)
     if not found:  # sources, whose demands nobody here has read
         return need.name in ("torchvision", "pillow")
@@ -193,15 +184,12 @@ def _mkl_comes(scope: Scope, pin: Pin) -> bool:
 def _may_be_there(scope: Scope, need: Need) -> bool:
     """Whether something else may bring the neighbour, or limit it."""
     stage = scope.environment
-    name = stage.path.rsplit("/", 1)[-1].lower()
     return (
         any(_INSTALLS_PROJECT.search(command.text) for command in stage.commands)
         or _is_intermediate(scope)
         or scope.kind == "notebook"  # its machine has a NumPy already
-        or bool(_FOR_A_MACHINE.search(name))
         or (scope.kind == "dockerfile" and not stage.pythons and not need.pin.tag)
         or stage.includes_unknown
-        or stage.in_image  # judged there, with what else is installed
         or scope.base.family in _FULL
     )
 

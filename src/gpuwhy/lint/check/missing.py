@@ -193,7 +193,7 @@ def _why(scope: Scope, pin: Pin, torch: Pin) -> str:
 def python_no_wheel(scope: Scope) -> Iterator[Mistake]:
     """No wheel of any allowed release of a framework for the Python that is used."""
     used, said = scope.environment.pythons, scope.environment.python_from
-    if not used and scope.kind in ("requirements", "conda") and not scope.environment.in_image:
+    if not used and scope.kind in ("requirements", "conda"):
         used, said = scope.repository.pythons, "another file of the repository names it"
     for pin in scope.pins:
         here = tuple(one for one in used if one in PYTHONS and holds(pin.marker, one))

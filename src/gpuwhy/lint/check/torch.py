@@ -244,7 +244,7 @@ def image_outrun(scope: Scope) -> Iterator[Mistake]:
     gone = any(re.search(r"\buninstall\b.*\btorch\b", one.text) for one in stage.commands)
     if base.family != "cuda" or not base.cuda or scope.named_otherwise or gone:
         return
-    named = [pin for pin in (*scope.pins, *stage.carried) if pin.name in ("torch", "pytorch")]
+    named = [pin for pin in scope.pins if pin.name in ("torch", "pytorch")]
     pin = named[0] if len(named) == 1 and stage.runs and not stage.other_index else None
     if not pin or pin.variant or pin.indexes or not pin.by_name:
         return

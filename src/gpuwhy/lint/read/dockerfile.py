@@ -194,8 +194,8 @@ class _Stages:
         origin = self.names.get(found[1].lower()) if found else None
         if found and origin is None:
             self.stage.commands.append(Command(("COPY", found[1]), (entry.line, entry.line)))
-        elif origin and origin is not self.stage and _MAY_HOLD_PACKAGES.search(entry.text):
-            self.stage.carried += [*origin.pins, *origin.carried]
+        elif found and _MAY_HOLD_PACKAGES.search(entry.text):
+            self.stage.includes_unknown = True
         for source in paths[:-1] if not found else ():
             if source.endswith((".txt", ".in")) and "*" not in source:
                 renamed = paths[-1].endswith((".txt", ".in")) and len(paths) == 2

@@ -106,7 +106,7 @@ def _included(stage: Environment, option: str, value: str, place: Place) -> list
     path = _OWN_FOLDER.sub("", value)
     if option not in ("-r", "--requirement", "-c", "--constraint") or not path or "$" in path:
         return []
-    path = stage.copied.get(posixpath.basename(path), path)
+    path = stage.copied.get(posixpath.basename(path), path.lstrip("/"))
     return [Include(path, place, option in ("-c", "--constraint"), must=False)]
 
 
