@@ -1,4 +1,4 @@
-"""What the other files of a repository say of one: its Python, its locks, its indexes.
+"""What the other files of a repository say of one: its Python, its indexes.
 
 Whatever is found here only holds findings back.
 """
@@ -19,12 +19,6 @@ from gpuwhy.lint.versions import PYTHONS, allows
 Listed = Callable[[str], Sequence[str]]
 """The paths of the repository that a path belongs to."""
 
-_LOCK = pattern("repository.lock", re.IGNORECASE)
-_PINNED = (
-    r"(?<![\w.-]){}(?!\w)(?:[ \t]*==?[ \t]*(\d[\w.!+]*)|\"\nversion = \"([^\"]+)\""
-    r"|\": \{{[^{{}}]{{0,6000}}\"version\": \"==([^\"]+)\"|\n[ \t]*version: [\"']?([\w.!+]+))"
-)
-"""A release in a lock of pip's, uv's and Poetry's, Pipenv's, conda's."""
 _ADDRESS = pattern("repository.address", re.IGNORECASE)
 TORCH_INDEX = re.compile(r"download\.pytorch\.org/whl|torch-backend")
 _SPEAKS = pattern("repository.speaks", re.IGNORECASE)
@@ -33,7 +27,7 @@ _DOCKERFILE = re.compile(r"dockerfile[^/]*$|(^|/)containerfile$", re.IGNORECASE)
 _BOUND = pattern("repository.bound", re.MULTILINE)
 _NAMED = pattern("repository.named", re.IGNORECASE)
 _FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)?(\S+)", re.MULTILINE | re.IGNORECASE)
-_MANY, _LONG, _OF_LOCKS = 400, 60_000, 4_000_000
+_MANY, _LONG = 400, 60_000
 
 
 @dataclass
@@ -61,12 +55,12 @@ class Repository:
         """Whether a file is in the folder of this one, or above it."""
         return posixpath.dirname(path) in self._above
 
-    def _texts(self, paths: Iterable[str], long: int = _LONG) -> Iterator[str]:
+    def _texts(self, paths: Iterable[str]) -> Iterator[str]:
         """The texts of other files, the nearest first."""
         for path in list(paths)[:_MANY]:
             text = self.read(path) if path != self.path else None
             if text:
-                yield text[:long]
+                yield text[:_LONG]
 
     @cached_property
     def pythons(self) -> tuple[str, ...]:
@@ -83,19 +77,6 @@ class Repository:
             else:  # ">=3.10" names none, and rules older ones out
                 older |= set(PYTHONS).difference(named)
         return tuple(one for one in dict.fromkeys(found) if one not in older)
-
-    def locked(self, name: str) -> tuple[str, ...]:
-        """The releases of a package that locks beside this file hold."""
-        written = re.escape(name).replace("\\-", "[-_.]")
-        pinned = re.compile(_PINNED.format(written), re.IGNORECASE)
-        locks = []
-        for path in self._paths:
-            folder, file = posixpath.split(path)
-            near = folder in self._above or posixpath.dirname(folder) in self._above[:1]
-            compiled = self.path.endswith((".in", "pyproject.toml")) and file.endswith(".txt")
-            locks += [path] if near and (_LOCK.fullmatch(file) or compiled) else []
-        texts = self._texts(locks, _OF_LOCKS)
-        return tuple(next(filter(None, one)) for text in texts for one in pinned.findall(text))
 
     @cached_property
     def other_index(self) -> bool:

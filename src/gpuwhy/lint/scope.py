@@ -194,13 +194,6 @@ class Scope:
         """Whether anything here speaks of the GPU stack."""
         return bool(self.gpu_meant) or any(map(is_of_gpus, self.names))
 
-    @cached_property
-    def without_dependencies(self) -> bool:
-        """Whether something near a requirements file installs it with --no-deps."""
-        name = posixpath.basename(self.environment.path)
-        told = re.compile(r"--no-deps[^\n]*" + re.escape(name))
-        return self.kind == "requirements" and self.repository.says(told)
-
 
 def is_of_gpus(name: str) -> bool:
     """Whether a package is a framework, or runs on one."""

@@ -40,9 +40,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
         return
     named = {"h5py<3"}  # it comes with TensorFlow too, and matters to who loads weights
     for need in sorted(_needs(scope), key=lambda one: family(one.pin.name) is None):
-        held = scope.repository.locked(need.name)
-        settled = held and all(allows(need.limit, version) for version in held)
-        if settled or not is_of_gpus(need.pin.name) or not _can_meet(scope, need):
+        if not is_of_gpus(need.pin.name) or not _can_meet(scope, need):
             continue
         pins = [p for p in scope.environment.pins if p.name == need.name]
         others = [other for other in pins if need.pin.beside(other)]

@@ -35,7 +35,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
                 continue
             if name in names and _is_beside(scope, pin, other):
                 yield from _by_rows(pin, other, name, paired)
-            elif pin.version and pin.origin == "pip" and not scope.without_dependencies:
+            elif pin.version and pin.origin == "pip":
                 yield from _by_metadata(scope, pin, other)
 
 
