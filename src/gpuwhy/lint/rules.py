@@ -60,12 +60,6 @@ def gone() -> Mapping[str, str]:
     return {one: why for why, names in found.items() for one in names.split()}
 
 
-def rows(name: str) -> list[dict[str, Any]]:
-    """The rows of one kind."""
-    found: list[dict[str, Any]] = read("rows.toml")[name]
-    return found
-
-
 def table(key: str) -> Any:
     """A table, a list of names or an expression, by its section and name."""
     section, _, name = key.partition(".")

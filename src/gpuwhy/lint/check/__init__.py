@@ -10,7 +10,7 @@ from gpuwhy.lint.scope import Scope
 
 CHECKS: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
     *(missing.wrong_name, missing.no_such_release, missing.tombstone, missing.broken),
-    *(rows.check, pairs.check, pairs.floors, limits.check),
+    *(rows.packages, rows.commands, rows.apt, pairs.check, pairs.floors, limits.check),
     *(builds.flavours, builds.conda_and_pip, builds.brought, builds.two_majors),
     *(builds.nvidia_pin, builds.borrowed),
     *(torch.overwritten, torch.image_outrun, torch.image_overridden),

@@ -8,43 +8,52 @@ from typing import Any
 
 from gpuwhy.knowledge import images
 from gpuwhy.lint.mistakes import Mistake, Place, know
-from gpuwhy.lint.rules import rows
+from gpuwhy.lint.rules import read
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allows
 
 
-def check(scope: Scope) -> Iterator[Mistake]:
-    """Every row that fits."""
-    stage, version = scope.environment, scope.base.version * (scope.base.framework == "torch")
-    torch = f"torch {version} of the image"
-    exact = (p for p in scope.pins if p.version and p.origin == "pip")
-    pinned = next((pin for pin in exact if pin.name == "torch"), None)
-    if pinned:
-        version, torch = pinned.public, pinned.said
-    for row in rows("package"):
+def packages(scope: Scope) -> Iterator[Mistake]:
+    """The first package that fits a row."""
+    for row in _rows(scope, "package"):
         pins = (pin for pin in scope.pins if pin.name in row["names"])
         found = ((pin, _package(scope, pin, row)) for pin in pins)
-        pin, words = next((one for one in found if one[1] is not None), (None, None))
+        pin, words = next((one for one in found if one[1]), (None, None))
         if pin and words:
             yield _mistake(row, pin.place, words)
-    for row in rows("command"):
-        older = version and allows(row.get("torch", ""), version)
-        checked_out = any("checkout" in one.words for one in stage.commands)
-        apart = "torch" in row and (not older or checked_out)
-        if apart or scope.kind not in row.get("kinds", (scope.kind,)):
-            continue
+
+
+def commands(scope: Scope) -> Iterator[Mistake]:
+    """The first command that fits a row, some beside an older torch alone."""
+    stage, base = scope.environment, scope.base
+    version = base.version if base.framework == "torch" else ""
+    torch = f"torch {version} of the image"
+    for pin in scope.pins:
+        if pin.name == "torch" and pin.version and pin.origin == "pip":
+            version, torch = pin.public, pin.said
+    checked_out = any("checkout" in one.words for one in stage.commands)
+    for row in _rows(scope, "command"):
+        older = version and not checked_out and allows(row.get("torch", ""), version)
         calls = ((re.fullmatch(row["call"], one.text), one.line) for one in stage.commands)
         call, line = next((one for one in calls if one[0]), (None, 0))
-        if call:
+        if call and ("torch" not in row or older):
             group = next(filter(None, call.groups()), "")
             yield _mistake(row, scope.at(line), {"torch": torch, "found": group})
-    for row in rows("apt"):
-        for name, line in (
-            stage.apt.items() if scope.kind in row.get("kinds", (scope.kind,)) else ()
-        ):
+
+
+def apt(scope: Scope) -> Iterator[Mistake]:
+    """Packages of apt that fit a row."""
+    for row in _rows(scope, "apt"):
+        for name, line in scope.environment.apt.items():
             if images.from_apt(row["holds"], name) if "holds" in row else name in row["names"]:
                 yield _mistake(row, scope.at(line), {"name": name})
+
+
+def _rows(scope: Scope, name: str) -> list[dict[str, Any]]:
+    """The rows for this kind of file."""
+    every: list[dict[str, Any]] = read("rows.toml")[name]
+    return [row for row in every if scope.kind in row.get("kinds", (scope.kind,))]
 
 
 def _mistake(row: dict[str, Any], place: Place, words: dict[str, object]) -> Mistake:
