@@ -9,8 +9,7 @@ from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.prove import tweaks
 from gpuwhy.prove.endings import said
 from gpuwhy.prove.proof import Plan
-from gpuwhy.prove.tables import causes_of
-from gpuwhy.prove.tweaks import applied, change_of, variables
+from gpuwhy.prove.tweaks import applied, causes_of, change_of, variables
 from gpuwhy.prove.weigh import doubt, needed_by, weighed
 
 ENVIRON = {

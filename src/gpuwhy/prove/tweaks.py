@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 
 import msgspec
 from msgspec.structs import replace
@@ -11,7 +14,11 @@ from msgspec.structs import replace
 from gpuwhy.answer.answer import Answer
 from gpuwhy.machine.live import permitted
 from gpuwhy.prove.proof import Change, Kind, Plan, Tweak
-from gpuwhy.prove.tables import causes_of, tables, usual
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 STEERING, UNKNOWN, OF_PATH = 1.0, 0.12, 0.1
 """How likely a variable is that steers the stack, one that nobody knows, an entry of PATH."""
@@ -19,6 +26,48 @@ ADVISED, SHADOW, LIMITED, USUAL = 20.0, 8.0, 5.0, 0.03
 """How likely what `explain` advises is, a file beside the program, a limit, one of every system."""
 MOST_FILES = 1 << 20
 """What a kernel allows one process by default, root too."""
+
+
+class Limit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A limit of a process, as the shell knows it."""
+
+    words: str
+    flag: str
+    unit: int = 1024
+    usual: int = 1 << 50  # a soft limit from which on nobody has set anything
+
+
+class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole file; the keys of causes, weights, words and misses are expressions."""
+
+    kept: frozenset[str]
+    system: frozenset[str]
+    lists: dict[str, str]
+    causes: dict[str, tuple[str, ...]]
+    weights: dict[str, float]
+    words: dict[str, tuple[str, ...]]
+    misses: dict[str, tuple[str, ...]]
+    limits: dict[str, Limit]
+    remedy: tuple[Tweak, ...]
+
+
+@cache
+def tables() -> Tables:
+    """All rows, checked."""
+    text = files("gpuwhy.prove").joinpath("tables.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), Tables)
+
+
+@cache
+def causes_of(name: str) -> tuple[str, ...]:
+    """The causes that a variable stands for when the program runs without it."""
+    return next(found for row, found in tables().causes.items() if re.fullmatch(row, name))
+
+
+@cache
+def usual(name: str) -> float | None:
+    """How often a variable of this name is what matters; None where no row knows it."""
+    return next((weight for row, weight in tables().weights.items() if re.match(row, name)), None)
 
 
 def variables(environ: Mapping[str, str], needed: Collection[str] = ()) -> Iterator[Tweak]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gpuwhy.log.ending import Ending
 from gpuwhy.prove.endings import said
 from gpuwhy.prove.proof import Tweak
-from gpuwhy.prove.tables import tables
+from gpuwhy.prove.tweaks import tables
 
 NAMED = (60.0, 15.0, 12.0)
 """How much likelier a variable is that the last words, the output, the program's text name."""
