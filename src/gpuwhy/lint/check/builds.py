@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 from gpuwhy.choose.demand import Demand
@@ -19,7 +19,7 @@ from gpuwhy.lint.mistakes import Mistake, Place
 from gpuwhy.lint.rules import table
 from gpuwhy.lint.scope import TENSORFLOW, Scope, is_gpu_build, newest_said, told
 from gpuwhy.lint.sheet import Pin, Word
-from gpuwhy.lint.versions import LINUX, Release, allowed, allows, major, rows, specifier
+from gpuwhy.lint.versions import LINUX, Release, allowed, allows, major, rows
 
 _SONAME = re.compile(r"^(?!libnv(ToolsExt|tx)).*\.so\.\d")
 """Files that a framework opens by their name; NVTX has one interface, whatever the CUDA."""
@@ -138,22 +138,17 @@ def _demands(scope: Scope, pin: Pin) -> list[Release]:
 def nvidia_pin(scope: Scope) -> Iterator[Mistake]:
     """A pin of one of NVIDIA's wheels against what every allowed release demands of it."""
     wheels = [pin for pin in scope.pins if library_wheel(pin.name) and pin.specifier]
-    for pin in scope.pins if wheels else ():
-        found = _demands(scope, pin)
-        for wheel in wheels if found else ():
-            wishes = [row.requires.get(wheel.name, "") for row in found]
-            if pin.beside(wheel) and not any(_meet(wheel, wish) for wish in wishes):
-                extras = f"[{','.join(pin.extras)}]" if pin.extras else ""
-                said = f"{pin.name}{extras} {found[-1].version}"
-                source = evidence_of(found[-1], "requires")
-                yield told("nvidia-pin", wheel, source, wish=wishes[-1], said=said)
-
-
-def _meet(wheel: Pin, wish: str) -> bool:
-    both = f"{wheel.specifier},{wish}"
-    if not wish or specifier(both) is None or not rows(wheel.name):
-        return True
-    return any(allows(both, row.version) for row in rows(wheel.name))
+    for pin, wheel in product(scope.pins if wheels else (), wheels):
+        found, known = _demands(scope, pin), rows(wheel.name)
+        wishes = [row.requires.get(wheel.name, "") for row in found]
+        bounds = [f"{wheel.specifier},{wish}" for wish in wishes]
+        met = not known or not all(wishes)
+        met = met or any(allows(bound, row.version) for bound in bounds for row in known)
+        if found and not met and pin.beside(wheel):
+            extras = f"[{','.join(pin.extras)}]" if pin.extras else ""
+            said = f"{pin.name}{extras} {found[-1].version}"
+            source = evidence_of(found[-1], "requires")
+            yield told("nvidia-pin", wheel, source, wish=wishes[-1], said=said)
 
 
 class Majors(NamedTuple):
