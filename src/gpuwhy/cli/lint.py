@@ -54,7 +54,7 @@ def go(options: argparse.Namespace) -> int:
         _correct(result, texts, options.fix)
         result = lint(texts, _read, target, unread, around)
     shared = options.json or options.html or options.markdown  # an index's address has a secret
-    plain = report.without_secrets(result, of_this_machine(paths=not shared).hide)
+    plain = output.hidden(result, of_this_machine(paths=not shared))
     notes, printed = report.notes(plain), None
     if options.sarif:
         printed = ci.sarif(notes, __version__, {one.id: one.title for one in rules().values()})

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
-
-from msgspec.structs import replace
+from collections.abc import Iterable
 
 from gpuwhy.answer.blocks import pair, pairs
 from gpuwhy.answer.ci import Note
 from gpuwhy.answer.text import counted
 from gpuwhy.answer.tree import Block, Code, Document, Fold, Heading, Mark, Paragraph, Soft
-from gpuwhy.lint.mistakes import Checked, Edit, Lint, Mistake, Problem
+from gpuwhy.lint.mistakes import Edit, Lint, Mistake
 from gpuwhy.lint.rules import Rule
 
 
@@ -74,20 +72,6 @@ def page(rule: Rule) -> Document:
         rows = [pair(path, (code,), wide=True) for path, code in codes]
         blocks.append(Fold(name, (pairs(*rows),), open=True))
     return Document((*blocks, Paragraph((Soft(f"Source: {rule.source}"),))), title=rule.id)
-
-
-def without_secrets(lint: Lint, hide: Callable[[str], str]) -> Lint:
-    """The findings without what must not be passed on, such as an index's password."""
-
-    def plain(found: tuple[Problem, ...]) -> tuple[Problem, ...]:
-        return tuple(replace(one, text=hide(one.text)) for one in found)
-
-    def clean(file: Checked) -> Checked:
-        mistakes = tuple(replace(m, text=hide(m.text), fix=hide(m.fix)) for m in file.mistakes)
-        problems, notes = plain(file.problems), plain(file.notes)
-        return replace(file, mistakes=mistakes, problems=problems, notes=notes)
-
-    return Lint(tuple(map(clean, lint.files)))
 
 
 def corrected(text: str, mistakes: Iterable[Mistake]) -> tuple[str, int]:
