@@ -102,9 +102,8 @@ class Entry(Row, frozen=True, rename={"not_": "not"}):
     # a program's line, or a line of source
     on: tuple[str, ...] = ()  # ids or families of messages
     alone: bool = False  # only where no other message of the text is an error
-    when: dict[str, str | list[str]] = msgspec.field(
-        default_factory=dict
-    )  # stated names ("os", "code") and their values
+    # stated names ("os", "code") and their values
+    when: dict[str, str | list[str]] = msgspec.field(default_factory=dict)
     in_source: tuple[str, ...] = ()  # expressions on one line of a program's source
     # the answer
     verdict: Verdict = "answered"
@@ -123,18 +122,7 @@ class Entry(Row, frozen=True, rename={"not_": "not"}):
         return (self.first,) if isinstance(self.first, str) else self.first
 
 
-class _Intents(Row, frozen=True):
-    words: dict[str, str]
-    stated: dict[str, str]
-    tests: dict[str, str]
-    intent: tuple[Intent, ...]
-
-
-class _Entries(Row, frozen=True):
-    entry: tuple[Entry, ...]
-
-
-class Known(msgspec.Struct, frozen=True):
+class Known(Row, frozen=True, rename={"intents": "intent"}):
     """Everything in these files."""
 
     words: dict[str, str]
@@ -163,13 +151,14 @@ class Known(msgspec.Struct, frozen=True):
 @cache
 def known() -> Known:
     """The data of this installation."""
-    intents = msgspec.convert(_toml("intents"), type=_Intents)
-    entries = {kind: msgspec.convert(_toml(kind), type=_Entries).entry for kind in KINDS}
-    return Known(intents.words, intents.stated, intents.tests, intents.intent, entries)
-
-
-def _toml(name: str) -> object:
-    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    files = {
+        name: tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+        for name in ("intents", *KINDS)
+    }
+    entries = {kind: files[kind].pop("entry") for kind in KINDS}
+    if left := [name for name in KINDS if files[name]]:
+        raise ValueError(f"{', '.join(left)}: more than entries")
+    return msgspec.convert({**files["intents"], "entries": entries}, type=Known)
 
 
 @cache

@@ -137,10 +137,6 @@ def _libc(market: Market, one: Candidate) -> Judged | None:
     return None if enough else Judged("libc", f"has wheels for glibc {one.glibc} and newer")
 
 
-def _library(market: Market, one: Candidate) -> Judged:
-    return judge_library(one.row, market.demand)
-
-
 def _platform(market: Market, one: Candidate) -> Judged | None:
     row, demand, system = one.row, market.demand, market.demand.platform.split("-")[0]
     board = next((card for card in demand.gpus if card.capability in _JETSON), None)
@@ -238,7 +234,10 @@ Reason = Callable[[Market, Candidate], "Judged | None"]
 REASONS: tuple[Reason, ...] = (
     *(_build, _libc, _platform, _published, _python, _gpu, _limits, _framework),
 )
-OF_LIBRARIES: tuple[Reason, ...] = (_libc, _library)
+OF_LIBRARIES: tuple[Reason, ...] = (
+    _libc,
+    lambda market, one: judge_library(one.row, market.demand),
+)
 
 
 # What others ask for
@@ -271,10 +270,9 @@ def closeness(version: str, to: str) -> tuple[int, int, int, tuple[int, ...]]:
     Of another major the newest is as close as any: programs have to be changed for it anyway.
     """
     mine, theirs = (*numbers(version), 0, 0, 0), (*numbers(to), 0, 0, 0)
-    newest_first = tuple(-number for number in mine[:5])
-    if mine[0] != theirs[0]:
-        return abs(mine[0] - theirs[0]), 0, 0, newest_first
-    return 0, abs(mine[1] - theirs[1]), int(mine < theirs), newest_first
+    major = abs(mine[0] - theirs[0])
+    minor = 0 if major else abs(mine[1] - theirs[1])
+    return major, minor, int(not major and mine < theirs), tuple(-number for number in mine[:5])
 
 
 @lru_cache(maxsize=1 << 14)

@@ -29,11 +29,6 @@ class _Row(msgspec.Struct, frozen=True, array_like=True):
     asks: dict[str, str | list[str] | None] | None
 
 
-class _Table(msgspec.Struct, frozen=True):
-    schema: str
-    packages: dict[str, msgspec.Raw]
-
-
 class Group(msgspec.Struct, frozen=True):
     """A row with its versions as bits."""
 
@@ -57,7 +52,7 @@ class Demand(msgspec.Struct, frozen=True):
 
 
 def _packages() -> dict[str, msgspec.Raw]:
-    return tables.load("asked.json", _Table).packages
+    return tables.load("asked.json", tables.Packages[msgspec.Raw]).packages
 
 
 def knows(name: str) -> bool:

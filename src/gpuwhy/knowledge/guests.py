@@ -12,7 +12,7 @@ from functools import cache
 
 import msgspec
 
-from gpuwhy.knowledge.tables import load
+from gpuwhy.knowledge.tables import Packages, load
 
 
 class Guest(msgspec.Struct, frozen=True):
@@ -36,35 +36,24 @@ class _Row(msgspec.Struct, frozen=True, array_like=True):
     tags: tuple[str, ...]
 
 
-class _Guests(msgspec.Struct, frozen=True):
-    schema: str
-    packages: dict[str, msgspec.Raw]
-
-
-class _Pythons(msgspec.Struct, frozen=True):
-    schema: str
-    packages: dict[str, dict[str, list[str]]]
-
-
-class _Brought(msgspec.Struct, frozen=True):
-    schema: str
-    packages: dict[str, list[tuple[str, dict[str, str]]]]
+def _guests() -> dict[str, msgspec.Raw]:
+    return load("guests.json", Packages[msgspec.Raw]).packages
 
 
 def names() -> tuple[str, ...]:
     """Every guest."""
-    return tuple(load("guests.json", _Guests).packages)
+    return tuple(_guests())
 
 
 def is_guest(name: str) -> bool:
     """Whether a package is a guest that was harvested."""
-    return name in load("guests.json", _Guests).packages
+    return name in _guests()
 
 
 @cache
 def guests(name: str) -> list[Guest]:
     """The releases of a guest, oldest first."""
-    raw = load("guests.json", _Guests).packages.get(name)
+    raw = _guests().get(name)
     out = []
     for row in msgspec.json.decode(raw, type=list[_Row]) if raw else ():
         said = row.releases.split()
@@ -76,11 +65,11 @@ def guests(name: str) -> list[Guest]:
 
 def requires_python(name: str, version: str) -> str:
     """What a release demands of Python, as the index tells; "" where it demands nothing."""
-    known = load("requires_python.json", _Pythons).packages.get(name, {})
+    known = load("requires_python.json", Packages[dict[str, list[str]]]).packages.get(name, {})
     return next((spec for spec, versions in known.items() if version in versions), "")
 
 
 def brought(name: str, version: str) -> dict[str, str]:
     """What a release asks of NVIDIA's wheels, with extras of cuda-toolkit; {} for nothing."""
-    known = load("brought.json", _Brought).packages.get(name, ())
+    known = load("brought.json", Packages[list[tuple[str, dict[str, str]]]]).packages.get(name, ())
     return next((asks for versions, asks in known if version in versions.split()), {})

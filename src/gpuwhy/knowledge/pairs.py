@@ -41,17 +41,13 @@ class Table(msgspec.Struct, frozen=True):
     refusals: tuple[Refusal, ...]
 
 
-class _Stated(msgspec.Struct, frozen=True):
-    schema: str
-    packages: dict[str, list[tuple[list[str], dict[str, list[str]]]]]
-
-
 def _pairs() -> Table:
     return tables.load("pairs.json", Table)
 
 
 def _table() -> dict[str, list[tuple[list[str], dict[str, list[str]]]]]:
-    return tables.load("stated.json", _Stated).packages
+    shape = tables.Packages[list[tuple[list[str], dict[str, list[str]]]]]
+    return tables.load("stated.json", shape).packages
 
 
 def is_neighbour(name: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import zlib
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -17,6 +17,13 @@ from gpuwhy.facts.fact import Source
 T = TypeVar("T")
 DATA = Path(__file__).parent / "data"
 _GZIP = 31  # zlib's window bits for a gzip header
+
+
+class Packages(msgspec.Struct, Generic[T], frozen=True):
+    """A table with something of each package."""
+
+    schema: str
+    packages: dict[str, T]
 
 
 def load(name: str, shape: type[T]) -> T:
