@@ -136,27 +136,6 @@ def test_jax(tmp_path):
     run("jax", JAX, tmp_path)
 
 
-IPYTHON = """
-from IPython.core.interactiveshell import InteractiveShell
-shell = InteractiveShell.instance()
-shell.run_line_magic("load_ext", "gpuwhy")
-fail = "raise RuntimeError('CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 7.79 GiB total capacity)')"
-for cell in (fail, "%%gpuwhy\\nx = 1\\n" + fail, fail, "%%gpuwhy\\nimport asyncio\\nawait asyncio.sleep(0)"):
-    result = shell.run_cell(cell)
-    print("NOTED", result.success, bool(getattr(result.error_in_exec, "__notes__", ())))
-"""
-
-
-def test_ipython(tmp_path):
-    """Where the environment that runs the tests has IPython."""
-    pytest.importorskip("IPython")
-    done = subprocess.run(
-        [sys.executable, "-c", IPYTHON], capture_output=True, text=True, cwd=tmp_path
-    )
-    noted = [line for line in done.stdout.splitlines() if line.startswith("NOTED")]
-    assert [line[6:] for line in noted] == ["False False", "False True", "False False", "True False"]
-
-
 def test_a_kernel_that_dies_is_explained_by_the_next():
     client = pytest.importorskip("jupyter_client.manager")
     pytest.importorskip("ipykernel")

@@ -27,3 +27,11 @@ def test_json_keeps_every_letter(encoding):
 @pytest.mark.parametrize("encoding", ["cp1252", "cp437", "ascii"])
 def test_signs_have_plain_forms(encoding):
     assert printed("✓ a · b … “c” → d\n", encoding) == b'+ a - b ... "c" -> d\n'
+
+
+def test_nothing_that_steers_a_terminal_or_a_workflow_is_printed():
+    hostile = "\x1b[2Ja \x1b[31mb\x1b[0m \x1b]0;title\x07\u202e\r\x1b\n::error file=x::y\n"
+    said = printed(hostile, "utf-8").decode()
+    assert said.replace("\x1b[31m", "").replace("\x1b[0m", "").count("\x1b") == 0
+    assert not set(said) & set("\x07\r\u202e")
+    assert said.splitlines()[1].startswith("· ::error")
