@@ -33,21 +33,21 @@ Problems = tuple[Problem, ...]
 
 def variables(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Variable, ...]]:
     """Every variable that may be read; of PATH the CUDA entries only."""
-    look = _Look(machine, facts)
+    windows = is_windows(facts)
     seen = machine.environ()
     if not isinstance(seen, Known):
-        wrong = tuple(look.judged(_at_login(machine)))
+        wrong = tuple(_judged(machine, facts, _at_login(machine)))
         return Known(wrong, Source("file", _LOGIN)) if wrong else seen
-    found = list(look.judged([(n, *row) for n, row in presets(facts).items()]))
+    found = list(_judged(machine, facts, [(n, *row) for n, row in presets(facts).items()]))
     told = {one.name for one in found}
     for name, value in seen.value.items():
-        name, value = (name.upper() if look.windows else name), printable(value)
-        if name.startswith(FOREIGN) or name in told or (look.windows and name in _PLACES):
+        name, value = (name.upper() if windows else name), printable(value)
+        if name.startswith(FOREIGN) or name in told or (windows and name in _PLACES):
             continue
         hidden = _hides_every_gpu(name, value)
         starts = value_or(machine.set_at_start(), ()) if hidden else ()  # of an image
         scripts = (start.script for start in starts if start.name == name and start.script)
-        one, script = look.variable(name, value), next(scripts, "")
+        one, script = _variable(machine, facts, name, value), next(scripts, "")
         found.append(replace(one, faults=hidden, set_in=script) if script else one)
     return Known(tuple(one for one in found if one.value or one.name != "PATH"), seen.source)
 
@@ -75,82 +75,79 @@ def _hides_every_gpu(name: str, value: str) -> tuple[Fault, ...]:
     return (Fault("off", (), text),) if name == VISIBLE and reads_nothing(value) else ()
 
 
-class _Look:
-    """The frameworks whose readers count."""
-
-    def __init__(self, machine: Machine, facts: Facts) -> None:
-        self.machine = machine
-        self.facts = facts
-        self.windows = is_windows(facts)
-
-    def judged(self, rows: Iterable[tuple[str, str, str]]) -> Iterator[Variable]:
-        """Of names, values and files: those that their readers do not take as they were meant."""
-        for name, value, file in rows:
-            one = self.variable(name, value)
-            wrong = one.faults or _hides_every_gpu(name, value)
-            if wrong:
-                yield replace(one, faults=wrong, set_in=file)
-
-    def variable(self, name: str, value: str) -> Variable:
-        """One variable, and what is wrong with it: by the tables of values; where these say
-        nothing, by the machine's own files.
-        """
-        if is_private(name):
-            return Variable(name, "set")
-        problems: Problems = ()
-        if name == "PATH":
-            value, problems = _command_path(self.machine, value, self.windows)
-            return Variable(name, _shortened(value), problems)
-        if name == "LD_LIBRARY_PATH" and not self.windows:
-            problems = _library_path(self.machine, value)
-        elif re.fullmatch(_TOOLKITS, name):
-            problems = _toolkit_folder(self.machine, value)
-        found: tuple[Fault, ...] = ()
-        if re.match(_IN_TABLES, name):
-            from gpuwhy.knowledge.settings import ANYTHING, faults
-
-            installed = self.facts.frameworks.installed
-            releases = {one.name: one.version for one in value_or(installed, ())}
-            found = faults(name, value, releases if isinstance(installed, Known) else ANYTHING)
-        if name in ("LD_PRELOAD", "LD_AUDIT"):
-            found = tuple(self._not_preloaded(value))
-        elif name == "TORCH_LOGS" and not found:
-            found = tuple(self._no_such_log(value))
-        return Variable(name, _shortened(value), problems, found)
-
-    def _not_preloaded(self, value: str) -> Iterator[Fault]:
-        """Files that the loader shall load first and cannot; plain names are searched."""
-        here, wrong = value_or(self.facts.system.machine, ""), []
-        for file in (one for one in re.split(r"[\s:]+", value) if "/" in one):
-            elf = self.machine.elf(file)
-            if isinstance(self.machine.stat(file), Absent):
-                wrong.append(f"{file} does not exist")
-            elif isinstance(elf, Unknown) and elf.kind in ("foreign", "cut"):
-                wrong.append(f"{file} is no complete library")
-            elif isinstance(elf, Known) and here and elf.value.machine != here:
-                said = f"is a library for {elf.value.machine}, and this machine is {here}"
-                wrong.append(f"{file} {said}")
+def _judged(
+    machine: Machine, facts: Facts, rows: Iterable[tuple[str, str, str]]
+) -> Iterator[Variable]:
+    """Of names, values and files: those that their readers do not take as they were meant."""
+    for name, value, file in rows:
+        one = _variable(machine, facts, name, value)
+        wrong = one.faults or _hides_every_gpu(name, value)
         if wrong:
-            said = "the loader complains at every start of a program, and goes on without it"
-            yield Fault("ignored", (), f"{'; '.join(wrong)}: {said}", source="ld.so(8)")
+            yield replace(one, faults=wrong, set_in=file)
 
-    def _no_such_log(self, value: str) -> Iterator[Fault]:
-        """Names of logs that the installed PyTorch does not have: its import ends at them."""
-        frameworks = value_or(self.facts.frameworks.installed, ())
-        torch = next((one for one in frameworks if one.name == "torch"), None)
-        file = f"{torch.path}/_logging/_registrations.py" if torch else ""
-        match = r'\s*(?:register_(?:log|artifact)\(\s*)?"([\w.]+)"'
-        listed = lines(self.machine, file, '"') if file else ()
-        known = {said[1] for line in listed if (said := re.match(match, line))}
-        asked = [part.strip().lstrip("+-") for part in value.split(",")]
-        plain = (name for name in asked if name and "." not in name and name not in ("all", "help"))
-        sites = [site.path for site in value_or(self.facts.environment.sites, ())]
-        for name in (one for one in plain if known and one not in known):
-            module = rf"{re.escape(name)}(\.py)?$"  # a module has a log of its own
-            if not any(value_or(self.machine.list(site, module), ("",)) for site in sites):
-                text = f"PyTorch has no log called {name!r}, and its import ends there"
-                yield Fault("rejected", ("torch",), text)
-                return
+
+def _variable(machine: Machine, facts: Facts, name: str, value: str) -> Variable:
+    """One variable, and what is wrong with it: by the tables of values; where these say
+    nothing, by the machine's own files.
+    """
+    if is_private(name):
+        return Variable(name, "set")
+    problems: Problems = ()
+    if name == "PATH":
+        value, problems = _command_path(machine, value, is_windows(facts))
+        return Variable(name, _shortened(value), problems)
+    if name == "LD_LIBRARY_PATH" and not is_windows(facts):
+        problems = _library_path(machine, value)
+    elif re.fullmatch(_TOOLKITS, name):
+        problems = _toolkit_folder(machine, value)
+    found: tuple[Fault, ...] = ()
+    if re.match(_IN_TABLES, name):
+        from gpuwhy.knowledge.settings import ANYTHING, faults
+
+        installed = facts.frameworks.installed
+        releases = {one.name: one.version for one in value_or(installed, ())}
+        found = faults(name, value, releases if isinstance(installed, Known) else ANYTHING)
+    if name in ("LD_PRELOAD", "LD_AUDIT"):
+        found = tuple(_not_preloaded(machine, facts, value))
+    elif name == "TORCH_LOGS" and not found:
+        found = tuple(_no_such_log(machine, facts, value))
+    return Variable(name, _shortened(value), problems, found)
+
+
+def _not_preloaded(machine: Machine, facts: Facts, value: str) -> Iterator[Fault]:
+    """Files that the loader shall load first and cannot; plain names are searched."""
+    here, wrong = value_or(facts.system.machine, ""), []
+    for file in (one for one in re.split(r"[\s:]+", value) if "/" in one):
+        elf = machine.elf(file)
+        if isinstance(machine.stat(file), Absent):
+            wrong.append(f"{file} does not exist")
+        elif isinstance(elf, Unknown) and elf.kind in ("foreign", "cut"):
+            wrong.append(f"{file} is no complete library")
+        elif isinstance(elf, Known) and here and elf.value.machine != here:
+            said = f"is a library for {elf.value.machine}, and this machine is {here}"
+            wrong.append(f"{file} {said}")
+    if wrong:
+        said = "the loader complains at every start of a program, and goes on without it"
+        yield Fault("ignored", (), f"{'; '.join(wrong)}: {said}", source="ld.so(8)")
+
+
+def _no_such_log(machine: Machine, facts: Facts, value: str) -> Iterator[Fault]:
+    """Names of logs that the installed PyTorch does not have: its import ends at them."""
+    frameworks = value_or(facts.frameworks.installed, ())
+    torch = next((one for one in frameworks if one.name == "torch"), None)
+    file = f"{torch.path}/_logging/_registrations.py" if torch else ""
+    match = r'\s*(?:register_(?:log|artifact)\(\s*)?"([\w.]+)"'
+    listed = lines(machine, file, '"') if file else ()
+    known = {said[1] for line in listed if (said := re.match(match, line))}
+    asked = [part.strip().lstrip("+-") for part in value.split(",")]
+    plain = (name for name in asked if name and "." not in name and name not in ("all", "help"))
+    sites = [site.path for site in value_or(facts.environment.sites, ())]
+    for name in (one for one in plain if known and one not in known):
+        module = rf"{re.escape(name)}(\.py)?$"  # a module has a log of its own
+        if not any(value_or(machine.list(site, module), ("",)) for site in sites):
+            text = f"PyTorch has no log called {name!r}, and its import ends there"
+            yield Fault("rejected", ("torch",), text)
+            return
 
 
 def _shortened(value: str) -> str:
