@@ -93,9 +93,9 @@ def _secure_boot(machine: Machine, _facts: Facts) -> Fact[bool]:
     if "efi" not in firmware:
         return Absent(Source("folder", "/sys/firmware/efi", "not booted by EFI"))
     variables = paths(machine, "/sys/firmware/efi/efivars", "SecureBoot-")
-    value = machine.read(variables[0]) if variables else Unknown("cannot be seen from here")
-    if isinstance(value, Known) and value.value[-1:] in ("\x00", "\x01"):
-        return Known(value.value[-1] == "\x01", value.source)
+    value = text(machine, variables[0]) if variables else ""
+    if value[-1:] in ("\x00", "\x01"):
+        return known(value[-1] == "\x01", "file", variables[0])
     return Unknown("the EFI variable SecureBoot cannot be read from here", how)
 
 

@@ -296,9 +296,11 @@ def _memory(machine: Machine, _facts: Facts) -> Fact[Memory]:
     size = {row[1]: int(row[2]) << 10 for row in rows if row}
     if "MemTotal" not in size:
         return Unknown("/proc/meminfo: no MemTotal")
-    old = sum(size.get(name, 0) for name in _MEMORY_LINES[2:])  # kernels before 3.14
     limit, used = _tightest(machine, size["MemTotal"])
-    return Known(Memory(size["MemTotal"], size.get("MemAvailable", old), limit, used), said.source)
+    return Known(
+        Memory(size["MemTotal"], size.get("MemAvailable", size.get("MemFree", 0)), limit, used),
+        said.source,
+    )
 
 
 def _tightest(machine: Machine, total: int) -> tuple[Fact[int], Fact[int]]:
