@@ -180,9 +180,6 @@ def _files(world: World, name: str, folders: Folders) -> Folders:
         yield f"{folder.rstrip('/')}/{name}", rule
 
 
-# ---------------------------------------------------------------- lists of folders
-
-
 def _split(world: World, text: str, asker: Asker | None, rule: Found) -> Folders:
     seen: set[str] = set()
     for element in dict.fromkeys(text.split(":")) if text else ():
