@@ -30,8 +30,6 @@ from gpuwhy.machine.machine import Machine
 
 _OPENS_CUBLAS = ("cudnn_ops_infer64_8.dll", "cudnn_adv64_9.dll")
 _CUBLAS = tuple(f"cublasLt64_{major}.dll" for major in (10, 11, 12, 13))
-_NVRTC = {"11": "nvrtc64_112_0.dll", "12": "nvrtc64_120_0.dll", "13": "nvrtc64_130_0.dll"}
-"""From CUDA 11.2 on, one name a major."""
 _TOOLKITS = "NVIDIA GPU Computing Toolkit/CUDA"
 _NAMED_DLLS = re.compile(r"""(\w+_dll_names?)["']?\s*[=:,]\s*["']([^"']+)["']""")
 _CHECKED = "msvcp_dll_name msvcp_dll_names nvcuda_dll_name cudart_dll_name cudnn_dll_name"
@@ -100,7 +98,7 @@ def run(world: WindowsWorld, facts: Facts, framework: Framework) -> WindowsProce
         gone = any(missing.name == one.name for missing in start.process.missing)
         if not gone and start.process.get(one.name) is None:
             start.process.load(one.name, call, one.by)
-    _opened_later(start.process, framework.name == "cupy")
+    _opened_later(start.process)
     return start.process
 
 
@@ -118,13 +116,6 @@ def _cupy(start: Start, framework: Framework) -> None:
     needed = [one.by for one in value_or(framework.opens, ()) if not one.optional]
     for path in dict.fromkeys(needed):
         start.process.load(path, start.extension, rule=_IMPORT)
-    # releases whose module names NVRTC's DLLs open the one of their CUDA, by the linked cuBLAS
-    linked = (re.match(r"(?i)cublas64_(\d+)\.dll", one.name) for one in start.process.loaded)
-    wanted = _NVRTC.get(next((one[1] for one in linked if one), ""), "")
-    folder = f"{framework.path.rpartition('/')[0]}/cupy_backends/cuda/libs"
-    for path in names(start.machine, folder, r"nvrtc\..*pyd$") if wanted else ():
-        if wanted in value_or(start.machine.holds(path, wanted), ()):
-            start.process.load(wanted, start.ctypes, path)
 
 
 def _numba(start: Start, _framework: Framework) -> None:
@@ -217,8 +208,8 @@ _WAYS: dict[str, Callable[[Start, Framework], None]] = {
 # ---------------------------------------------------------------- what follows
 
 
-def _opened_later(process: WindowsProcess, cupy: bool) -> None:
-    """What cuDNN and NVRTC open by themselves, as a plain LoadLibrary."""
+def _opened_later(process: WindowsProcess) -> None:
+    """What cuDNN opens by itself, as a plain LoadLibrary."""
     cuda_version = process.machine.cuda_version
     for major, parts in CUDNN_PARTS.items():
         cudnn = process.get(f"cudnn64_{major}.dll")
@@ -233,12 +224,3 @@ def _opened_later(process: WindowsProcess, cupy: bool) -> None:
         named = value_or(process.machine.holds(opener.path, *_CUBLAS), ())
         if named and not any(map(process.get, named)):
             process.load(named[-1], PLAIN, opener.path)
-    # CuPy compiles every kernel with NVRTC: its builtins lie beside it, or bear its release
-    nvrtcs = [one for one in process.loaded if re.match(r"(?i)nvrtc64_\d+_0\.dll$", one.name)]
-    for nvrtc in nvrtcs if cupy else ():
-        stated = re.match(r"(\d+)\.(\d+)\.", value_or(cuda_version(nvrtc.path), ""))
-        if stated:
-            name = f"nvrtc-builtins64_{stated[1]}{stated[2]}.dll"
-            beside = f"{nvrtc.path.rpartition('/')[0]}/{name}"
-            there = isinstance(process.machine.stat(beside), Known)
-            process.load(beside if there else name, PLAIN, nvrtc.path)

@@ -10,22 +10,21 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, know, saw
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.installs import DamageKind
-from gpuwhy.facts.version import at_least, major_minor, numbers
-from gpuwhy.knowledge.archs import MATRIX, archs, first_toolkit, last_toolkit, runs_on
+from gpuwhy.facts.version import major_minor, numbers
+from gpuwhy.knowledge.archs import MATRIX, first_toolkit, last_toolkit, runs_on
 from gpuwhy.knowledge.installs import gpu_flavour
 from gpuwhy.knowledge.packages import MAIN, compiles_at_run_time, flavour, is_follower
 from gpuwhy.knowledge.platforms import Dropped, dropped
 from gpuwhy.knowledge.releases import find
 from gpuwhy.signs import say
 from gpuwhy.signs.case import Case, rows
-from gpuwhy.signs.expect import gpu_present, installed, is_image, offline
+from gpuwhy.signs.expect import gpu_present, installed, offline
 from gpuwhy.signs.imports import cause_of, failed
 from gpuwhy.signs.installs import borrowed, flavour_conflicts
 
 # ---------------------------------------------------------------- framework.cpu_only
 
 _DIRECTML = {"tensorflow": "tensorflow-directml-plugin", "torch": "torch-directml"}
-_ARM_GPU = re.compile(r"(?i)\b(?:GH200|GB\d+|Grace|Orin|Xavier|Thor|Spark|Tegra|Jetson)")
 _WIDE = ("x86_64", "aarch64", "arm64")
 
 
@@ -50,10 +49,7 @@ def built_without_cuda(case: Case) -> Finding | None:
         saw(gpu, present),
     )
     if not with_gpu:
-        machine = value_or(facts.system.machine, "")
-        arm = is_image(facts) and machine in ("aarch64", "arm64") and not _ARM_GPU.search(gpu)
-        where = f" for {machine}, and so is the image: linux/arm64" if arm else ""
-        text = f"{case.named} is a build without CUDA{where}, while this machine has {gpu}"
+        text = f"{case.named} is a build without CUDA, while this machine has {gpu}"
         return say.proof(text, *seen)
     other, kind = say.release(with_gpu[0]), flavour(one.package)
     if one.name not in MAIN or (kind and not kind.cuda):  # a helper, or chosen by its name
@@ -125,32 +121,21 @@ def no_code_for_it(case: Case) -> Finding | None:
 
 
 def _by_toolkit(case: Case, cards: list[Card]) -> Finding | None:
-    """Where the files do not tell: a CUDA that no longer compiles for the card, or did not yet."""
+    """Where the files do not tell: a CUDA that no longer compiles for the card."""
     fact = case.framework.built_for_cuda
     built = value_or(fact, "")
     if not numbers(built) or not cards:
         return None
-    card, known, lacks = cards[0], "", ""
-    lasts = [last_toolkit(one.capability) or "" for one in cards]
-    if all(last and numbers(built) > numbers(last) for last in lasts):
-        known = f"CUDA {lasts[0]} is the last that compiles for compute capability "
-        known += card.capability
-        lacks = f"has no code for {card.name} ({card.code}) any more; CUDA {lasts[0]} was the last"
-    elif case.framework.name == "torch" and card.capability and len(numbers(built)) > 1:
-        # others carry PTX, which the driver compiles for newer cards
-        major = card.capability.split(".")[0]
-        same = [one.capability for one in archs() if one.capability.split(".")[0] == major]
-        firsts = [first_toolkit(one) for one in same]
-        if firsts and not any(first and at_least(built, first) for first in firsts):
-            first = first_toolkit(card.capability) or ""
-            known = f"CUDA {first} is the first that compiles for {card.capability}"
-            lacks = f"has no code for the generation of {card.name} ({card.code}); "
-            lacks += f"CUDA {first} was the first"
-    if not known:
+    card, lasts = cards[0], [last_toolkit(one.capability) or "" for one in cards]
+    if not all(last and numbers(built) > numbers(last) for last in lasts):
         return None
-    text = f"{case.named} is built for CUDA {built}, which {lacks} that does"
+    known = f"CUDA {lasts[0]} is the last that compiles for compute capability {card.capability}"
     return say.strong(
-        text, saw(f"built for CUDA {built}", fact), card.seen, say.table(known, MATRIX)
+        f"{case.named} is built for CUDA {built}, which has no code for {card.name} ({card.code}) "
+        f"any more; CUDA {lasts[0]} was the last that does",
+        saw(f"built for CUDA {built}", fact),
+        card.seen,
+        say.table(known, MATRIX),
     )
 
 

@@ -12,7 +12,6 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.imports import Tried, WithoutKind
 from gpuwhy.facts.installs import Damage, DamageKind
-from gpuwhy.knowledge.modules import BROUGHT_BY, IMPORTED_AS, NAMESPACES
 from gpuwhy.signs import say
 from gpuwhy.signs.case import Case, rows
 from gpuwhy.signs.expect import installed
@@ -109,7 +108,7 @@ def _of_another_release(facts: Facts, one: Tried) -> bool:
     if _advised(facts, one):
         return True
     if one.missing:
-        return bool(_missing_package(facts, one.missing)) or "." in one.missing
+        return not is_standard(one.missing)
     own_code = not one.source or one.source.endswith(".py")  # raised by a package's own code
     raised = ("AttributeError", "TypeError", *_BY_METADATA)
     return one.error in raised or (one.error == "ImportError" and own_code)
@@ -139,21 +138,6 @@ def taken_from_elsewhere(case: Case) -> Finding | None:
                 path=taken,
             )
     return None
-
-
-def _missing_package(facts: Facts, module: str) -> str:
-    """The package that would bring a module; "" where that is Python's own, or installed."""
-    name, there = module.partition(".")[0], facts.environment.by_name
-    if is_standard(module):
-        return ""
-    if module != name:  # of a shared name the part is what a package is called after
-        part = re.sub(r"[-_.]+", "-", ".".join(module.split(".")[:2])).lower()
-        return part if name in NAMESPACES and part not in there else ""
-    if name in BROUGHT_BY:
-        return str(BROUGHT_BY[name])
-    plain = re.sub(r"[-_.]+", "-", name).lower()
-    meant = next((package for package, top in IMPORTED_AS.items() if top == name), plain)
-    return "" if meant in there or plain in there else str(meant)
 
 
 def _near(one: Tried, damage: Damage) -> bool:

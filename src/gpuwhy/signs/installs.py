@@ -9,7 +9,6 @@ from gpuwhy.facts.fact import Absent, Known, Source, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, know, saw
 from gpuwhy.facts.frameworks import Framework
-from gpuwhy.facts.imports import Ended
 from gpuwhy.facts.installs import Basis, Conflict, Contradiction, Shadow
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_flavour, wheel_of
@@ -28,12 +27,12 @@ _FRAGILE = "removing or updating one of them breaks the other"
 def flavours_overwrite(case: Case) -> Finding | None:
     """Two flavours of one framework: bad when the one without CUDA won, fragile otherwise."""
     facts = case.facts
-    found = sorted(flavour_conflicts(facts), key=lambda one: not _lost_its_gpu(facts, one))
+    found = sorted(flavour_conflicts(facts), key=lambda one: not _lost_its_gpu(one))
     if not found:
         return None
     first = found[0]
     share, winner = _share(first), _winner(first)
-    if _lost_its_gpu(facts, first) and not isinstance(gpu_present(facts), Absent):
+    if _lost_its_gpu(first) and not isinstance(gpu_present(facts), Absent):
         text = f"{share} of {_module_of(first)}; the build without CUDA was written last"
         return say.proof(text, _on_disk(first))
     if of_two_series(first):
@@ -117,17 +116,13 @@ def of_two_series(one: Conflict) -> bool:
     return len({major_minor(owner.version) for owner in one.owners if owner.version}) > 1
 
 
-def _lost_its_gpu(facts: Facts, one: Conflict) -> bool:
+def _lost_its_gpu(one: Conflict) -> bool:
     """What is on disk has no CUDA, and one of the owners would have it."""
     if not gpu_flavour(tuple(owner.name for owner in one.owners)):
         return False
     winners = value_or(one.winners, ())
     won = flavour(winners[0].owner.name) if len(winners) == 1 else None
-    if won is not None:
-        return not won.cuda
-    module = _module_of(one)
-    builds = {of.name: of.gpu_build for of in facts.frameworks.installed.need() or ()}
-    return module in builds and value_or(builds[module], True) is False
+    return won is not None and not won.cuda
 
 
 def _wronged(facts: Facts, one: Conflict) -> Framework | None:
@@ -255,23 +250,14 @@ def contradicted(case: Case) -> Finding | None:
     if more:
         text += f"; {more} more {'pairs of packages do not fit' if more > 1 else 'does not'}"
     evidence = dict.fromkeys(e for one in found[:_SHOWN] for e in _evidence(facts, one))
-    weigh, noted = say.sure(_certain(facts, first)), not first.stack
-    if noted or (_only_stated(first) and _imported_well(facts)):
-        weigh, noted = say.weak, True
+    weigh = say.sure(_certain(facts, first)) if first.stack else say.weak
     by = first.by
     finding = weigh(
         text, *evidence, by=str(by), by_version=by.version, name=first.name, wants=first.wants
     )
-    if noted:
+    if not first.stack:
         return say.noted(finding)
     return finding if first.stops else say.slows(finding)
-
-
-def _imported_well(facts: Facts) -> bool:
-    """Whether everything that was imported was imported well, and something was."""
-    tried = [one for one in value_or(facts.imports.tried, ()) if not one.without.name]
-    well = any(one.ended is Ended.WELL for one in tried)
-    return well and not any(one.failed or one.ended is Ended.TIMED_OUT for one in tried)
 
 
 def _unexplained(facts: Facts) -> list[Contradiction]:

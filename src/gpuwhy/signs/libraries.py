@@ -35,10 +35,6 @@ def _missing(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     are = "they are" if len(needs) > 1 else "it is"
     where = "in this image" if is_image(facts) else "on this machine"
     text = f"{case.named} {verb} {and_more(one.name for one in needs)}; {are} not {where}"
-    names = [one.name for one in value_or(facts.environment.packages, ())]
-    wheel = next((name for name in names if name.startswith("nvidia-cuda-nvcc")), "")
-    if wheel and {one.name for one in needs} == {"libnvvm.so"}:
-        text = f"{case.named} opens libnvvm.so; it is in {wheel}, where Numba alone does not look"
     dated = [one for one in needs if one.other_versions][:1]
     for one in dated:
         text += f"; {base_name(one.other_versions[0])} is, and cannot replace {one.name}"
