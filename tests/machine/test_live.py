@@ -148,7 +148,7 @@ def test_nvml_tells_everything_a_gpu_answers(fake_nvml):
     assert gpu["processes"] == [{"pid": os.getpid(), "memory": 600, "mine": True}]
     assert gpu["throttle"] == ["sw_power_cap", "hw_thermal"]
     assert gpu["ecc"] == 7
-    assert gpu["rows"] == {"remapped": 3, "pending": True, "failed": False}
+    assert gpu["rows"] == {"pending": True, "failed": False}
     assert gpu["mig"] == {"error": "NVML_ERROR_NOT_SUPPORTED"}
     assert gpu["fabric"] == {"error": "NVML_ERROR_FUNCTION_NOT_FOUND"}
     assert merged(said, 1) == {"gpu": 1, "error": "NVML_ERROR_GPU_IS_LOST"}

@@ -237,12 +237,9 @@ class Machine:
         """The names in a folder that match a regular expression from their start, sorted."""
         return self.ask("list", path, match)
 
-    def gather(self, path: str, match: str, *files: str) -> Fact[tuple[Gathered, ...]]:
-        """Of every subfolder whose name matches, the texts of some small files in it.
-
-        A name that matches and is a file itself has its own text, under "".
-        """
-        return self.ask("gather", path, match, *files)
+    # (path, match, *files): of every subfolder whose name matches, the texts of some small files in
+    # it; a name that matches and is a file itself has its own text, under "".
+    gather: Callable[..., Fact[tuple[Gathered, ...]]] = _question()
 
     def exists(self, path: str) -> Fact[bool]:
         """Whether a path leads anywhere, as a Known answer."""
@@ -270,12 +267,9 @@ class Machine:
         """The GPU architectures in the first `containers` fatbins of an ELF or PE file."""
         return self.ask("gpu_code", path, containers)
 
-    def unmet(self, path: str, match: str, *providers: str) -> Fact[tuple[str, ...]]:
-        """The symbols matching a pattern that a file needs and no provider file defines.
-
-        A PE file names the DLL of each symbol: only what it imports from the providers counts.
-        """
-        return self.ask("unmet", path, match, *providers)
+    # (path, match, *providers): the symbols matching a pattern that a file needs and no provider
+    # defines. A PE file names the DLL of each: only what it imports from the providers counts.
+    unmet: Callable[..., Fact[tuple[str, ...]]] = _question()
 
     # Of the system.
     environ: Asks[dict[str, str]] = _question()  # the variables that steer the GPU stack; no others
@@ -289,11 +283,7 @@ class Machine:
     # Processes, bounded. What version 0 let a Python say of itself is Absent elsewhere.
     python_said: OfPath[dict[str, Any]] = _question()
     sandbox: Callable[[str, str], Fact[Lines]] = _question()  # `--import`: see sandbox.py
-
-    def call(self, child: str, *args: str) -> Fact[Lines]:
-        """Run one of machine/children with gpuwhy's own Python."""
-        return self.ask("call", child, *args)
-
-    def python(self, path: str, child: str, *args: str) -> Fact[Lines]:
-        """Run one of machine/children with another Python as its user starts it: `--probe`."""
-        return self.ask("python", path, child, *args)
+    # One of machine/children with its arguments, run by gpuwhy's own Python; or (path, child, …) by
+    # another as its user starts it: `--probe`.
+    call: Callable[..., Fact[Lines]] = _question()
+    python: Callable[..., Fact[Lines]] = _question()

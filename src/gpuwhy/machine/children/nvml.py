@@ -111,9 +111,8 @@ def mig(nvml, gpu):
 
 def rows(nvml, gpu):
     """Remapped rows (Ampere and later)."""
-    correctable, uncorrectable, pending, failed = nvml.nvmlDeviceGetRemappedRows(gpu)
-    remapped = int(correctable + uncorrectable)
-    return {"remapped": remapped, "pending": bool(pending), "failed": bool(failed)}
+    _, _, pending, failed = nvml.nvmlDeviceGetRemappedRows(gpu)
+    return {"pending": bool(pending), "failed": bool(failed)}
 
 
 def throttle(nvml, gpu):
