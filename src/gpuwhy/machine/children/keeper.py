@@ -44,26 +44,21 @@ def prctl(what, value):
         ctypes.CDLL(None).prctl(what, int(value), 0, 0, 0)
 
 
-def stat(pid):
-    """Name, state, parent and seconds of CPU of a process; None where it is gone."""
-    try:
-        with open("/proc/%d/stat" % pid, "rb") as file:
-            text = file.read(4096).decode("utf-8", "replace")
-    except OSError:
-        return None
-    name = text[text.find("(") + 1 : text.rfind(")")]
-    rest = text.rpartition(")")[2].split()
-    return name, rest[0], int(rest[1]), sum(int(n) for n in rest[11:15]) / TICK
-
-
 def descendants():
-    """Every process below this one: pid → (name, state, parent, cpu)."""
-    if not os.path.isdir("/proc"):
-        return {}
-    seen = {int(name): stat(int(name)) for name in os.listdir("/proc") if name.isdigit()}
+    """Every process below this one: pid → (name, state, parent, seconds of CPU)."""
+    seen = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if not name.isdigit():
+            continue
+        with suppress(OSError, IndexError), open("/proc/%s/stat" % name, "rb") as file:
+            text = file.read(4096).decode("utf-8", "replace")
+            rest = text.rpartition(")")[2].split()
+            cpu = sum(int(n) for n in rest[11:15]) / TICK
+            called = text[text.find("(") + 1 : text.rfind(")")]
+            seen[int(name)] = (called, rest[0], int(rest[1]), cpu)
     found, fresh = {}, {os.getpid()}
     while fresh:
-        fresh = {pid for pid, one in seen.items() if one and one[2] in fresh and pid not in found}
+        fresh = {pid for pid, one in seen.items() if one[2] in fresh and pid not in found}
         found.update({pid: seen[pid] for pid in fresh})
     return found
 
