@@ -121,15 +121,12 @@ class Sampler(threading.Thread):
 
     def end(self, seconds: float = ENDING) -> Samples:
         """Ask for its last words, wait for them so long, and let it go."""
-        self._kill(signal.SIGRTMIN)
-        self.join(seconds)
-        self._kill(signal.SIGKILL)
+        for number, wait in ((signal.SIGRTMIN, seconds), (signal.SIGKILL, 0.0)):
+            if self._process:
+                with contextlib.suppress(OSError):
+                    os.kill(self._process, number)
+            self.join(wait)
         return self._samples
-
-    def _kill(self, number: int) -> None:
-        if self._process:
-            with contextlib.suppress(OSError):
-                os.kill(self._process, number)
 
 
 def _start(pid: int, theirs: int) -> int:
