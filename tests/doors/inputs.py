@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
 import json
@@ -15,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.signs import test_hosts
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -22,7 +23,6 @@ else:
 
 HERE = Path(__file__).parent
 INPUTS = HERE / "inputs"
-HOSTS = HERE.parent / "hosts"
 PLACEHOLDER = re.compile(r"\{(in|host|tree|oci|tar|zip):([^}]+)\}")
 
 
@@ -52,23 +52,10 @@ def _recording(name: str, work: Path) -> str:
 
 @cache
 def _merged(name: str, run: str) -> bytes:
-    options, answers = _answers(name)
+    options, answers = test_hosts.answers(name)
     whole = {"schema": "gpuwhy.record/1", "gpuwhy": "0.1.0", "options": options, "answers": answers}
     more = {"run": json.loads((INPUTS / run).read_bytes())} if run else {}
     return json.dumps({**whole, **more}).encode()
-
-
-@cache
-def _answers(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    packed = HOSTS / f"{name}.json.gz"
-    raw = gzip.decompress(packed.read_bytes()) if packed.exists() else None
-    one = json.loads(raw or (HOSTS / f"{name}.json").read_bytes())
-    if "base" not in one:
-        return one["options"], one["answers"]
-    options, below = _answers(one["base"])
-    gone = [re.compile(pattern) for pattern in one.get("gone", [])]
-    kept = {key: value for key, value in below.items() if not any(g.search(key) for g in gone)}
-    return {**options, **one.get("options", {})}, {**kept, **one["answers"]}
 
 
 @cache

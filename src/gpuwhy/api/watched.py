@@ -41,11 +41,6 @@ class Watched(msgspec.Struct, frozen=True):
         """All facts, the run's among them."""
         return self.seen.facts
 
-    @property
-    def worth_telling(self) -> bool:
-        """Whether the user should hear of it."""
-        return judge.worth_telling(self.facts, self.answer)
-
     def recording(self, ended: Ended) -> bytes:
         """Everything for a bug report: the machine's answers, the run's facts, output, samples."""
         points = [{**one, "t": round(one["t"] - ended.began, 3)} for one in ended.samples.points]

@@ -79,10 +79,11 @@ def _explain(options: argparse.Namespace, argv: list[str], ended: Ended) -> None
         return
     from gpuwhy.api.watched import after_run
     from gpuwhy.cli.terminal import Progress
+    from gpuwhy.run.judge import worth_telling
 
     with Progress() as progress:
         after = after_run(argv, ended, os.path.expanduser(options.python), progress.note)
-    if worth and after.worth_telling:
+    if worth and worth_telling(after.facts, after.answer):
         _print(options, after)
     for name, path in zip(("record", "json", "plot", "html"), paths, strict=True):
         try:
