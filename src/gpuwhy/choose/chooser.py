@@ -264,11 +264,9 @@ def _others(market: Market, found: Found) -> Iterator[Wanted]:
     tensorflow = found.chosen.get("tensorflow")
     for one in filter(_is_left, market.held):
         alike = one.name in NAMES.numbered_alike and not one.specifier and not one.url
-        if tensorflow and alike:
-            pin = f"=={major_minor(tensorflow.version)}.*"
-            yield msgspec.structs.replace(one, specifier=pin, text=f"{one.name}{pin}")
-        else:
-            yield one
+        pin = f"=={major_minor(tensorflow.version)}.*" if tensorflow and alike else ""
+        text = f"{one.name}{pin}"
+        yield msgspec.structs.replace(one, specifier=pin, text=text) if pin else one
 
 
 # Notes

@@ -131,23 +131,20 @@ def _both_orders(market: Market) -> Found | Clash:
     have = market.demand.installed if market.demand.keep_installed else {}
     order = sorted(market.asked, key=lambda name: (name not in have, name in FRAMEWORKS))
     found = _Search(market, order).run()
-    if isinstance(found, Clash) or market.near or market.demand.keep_installed:
-        return found
-    behind = _behind(found, market)
-    if behind > _LONG:
-        other = _Search(market, order[::-1]).run()
-        if isinstance(other, Found) and _behind(other, market) < behind - _LONG:
-            return other
-    return found
-
-
-def _behind(found: Found, market: Market) -> int:
-    """How many days the package that is furthest behind is older than its newest usable release."""
     loose = [name for name in market.asked if not market.limits.get(name)]
-    if len(loose) < 2 or not any(name in FRAMEWORKS for name in loose):
-        return 0
+    mixed = len(loose) > 1 and any(name in FRAMEWORKS for name in loose)
+    if isinstance(found, Clash) or market.near or market.demand.keep_installed or not mixed:
+        return found
+    behind = _behind(found, market, loose)
+    other = _Search(market, order[::-1]).run() if behind > _LONG else found
+    better = isinstance(other, Found) and _behind(other, market, loose) < behind - _LONG
+    return other if better else found
+
+
+def _behind(found: Found, market: Market, names: Sequence[str]) -> int:
+    """How many days the package that is furthest behind is older than its newest usable release."""
     days = [0]
-    for name in loose:
+    for name in names:
         mine = found.chosen[name].row.uploaded
         newest = max((other.row.uploaded for other in market.open(name)), default="")
         if newest and mine:

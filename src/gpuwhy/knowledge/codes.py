@@ -224,11 +224,11 @@ def family_of(call: str) -> str:
 def find(text: str) -> tuple[Code, ...]:
     """Every status that `719`, `0x2cf`, `xid 79` or `CUDNN_STATUS_INTERNAL_ERROR` may stand for."""
     api, rest = split(text)
-    number = as_number(rest)
-    if number is not None:
-        return tuple(c for c in _of(api) if any(n.code == number for n in _numbers(c, api)))
-    wanted = _plain(rest)
-    return tuple(code for code in _of(api) if wanted and wanted in _spellings(code))
+    number, wanted = as_number(rest), _plain(rest)
+    if number is None:
+        return tuple(code for code in _of(api) if wanted and wanted in _spellings(code))
+    first = 1 if api == "driver" else None  # its numbers never changed; only the runtime's did
+    return tuple(c for c in _of(api) if any(n.code == number for n in c.numbers[:first]))
 
 
 def split(text: str) -> tuple[str, str]:
@@ -278,19 +278,11 @@ def signature(code: Code) -> str:
 
 
 def _of(api: str) -> Iterator[Code]:
-    if api in ("driver", "runtime"):
-        prefix = "CUDA_" if api == "driver" else "cuda"
-        return (code for code in everything() if code.api == "cuda" and _has(code, prefix))
-    return (code for code in everything() if api in ("", code.api))
-
-
-def _has(code: Code, prefix: str) -> bool:
-    return not code.names or any(name.startswith(prefix) for name in code.names)
-
-
-def _numbers(code: Code, api: str) -> tuple[Number, ...]:
-    """The driver's numbers never changed; only the runtime's did."""
-    return code.numbers[:1] if api == "driver" else code.numbers
+    prefix = {"driver": "CUDA_", "runtime": "cuda"}.get(api, "")
+    for code in everything():
+        spoken = not code.names or any(name.startswith(prefix) for name in code.names)
+        if spoken if prefix and code.api == "cuda" else not prefix and api in ("", code.api):
+            yield code
 
 
 def _plain(text: str) -> str:
@@ -307,48 +299,43 @@ def _spellings(code: Code) -> set[str]:
 @cache
 def everything() -> tuple[Code, ...]:
     """Every status of every API, in the order of answers."""
-    every = apis().values()
-    success = [_success(api) for api in every if api.success]
-    libraries = [code for api in every for code in _library(api)]
-    return (*success, *_cuda(), *libraries, *_windows(), *_xid())
-
-
-def _success(api: Api) -> Code:
-    text = "success: nothing is wrong"
-    return Code(api.api, api.title, api.success, (Number(0),), text, (), _source(api))
+    every, text = apis().values(), "success: nothing is wrong"
+    success = (
+        Code(api.api, api.title, api.success, (Number(0),), text, (), _source(api))
+        for api in every
+        if api.success
+    )
+    libraries = (code for api in every for code in _library(api))
+    title, xids = apis()["xid"].title, rows("xid.jsonl", XidRow)
+    xid = (Code("xid", title, (), (Number(o.number),), o.text, (), o.source) for o in xids)
+    return (*success, *_cuda(), *libraries, *_windows(), *xid)
 
 
 def _cuda() -> Iterator[Code]:
     api = apis()["cuda"]
     for row in table().cuda:
-        old = (Number(n, "runtime of CUDA 10.0 and older") for n in row.old)
-        numbers = (Number(row.code, _where(row)), *old)
         names = tuple(sorted(row.names, key=lambda name: name.startswith("CUDA_")))
+        where = "driver; runtime since CUDA 10.1" if row.old else ""
+        if names[0].startswith("CUDA_") or not names[-1].startswith("CUDA_"):
+            where = "driver" if names[0].startswith("CUDA_") else "runtime"
+        old = (Number(n, "runtime of CUDA 10.0 and older") for n in row.old)
         text, known = meaning(f"cuda.{row.slug}"), _source(api, row.code)
-        yield Code("cuda", api.title, names, numbers, text, (), known, row.says)
+        yield Code(
+            "cuda", api.title, names, (Number(row.code, where), *old), text, (), known, row.says
+        )
     stub = Number(_STUB, "stub libcuda of CUDA 11 and older, from cuInit")
     text = meaning("cuda.stub_library")
     yield Code("cuda", api.title, (), (stub,), text, (), _source(api))
 
 
-def _where(row: CudaRow) -> str:
-    driver = any(name.startswith("CUDA_") for name in row.names)
-    runtime = any(name.startswith("cuda") for name in row.names)
-    if not (driver and runtime):
-        return "driver" if driver else "runtime"
-    return "driver; runtime since CUDA 10.1" if row.old else ""
-
-
 def _library(api: Api) -> Iterator[Code]:
     for slug, row in table().libraries.get(api.api, {}).items():
-        numbers = tuple(Number(n, _cudnn(n) if api.api == "cudnn" else "") for n in row.codes)
+        numbers = []
+        for n in row.codes:  # cuDNN 9 renumbered; 14 came with cuDNN 8
+            where = "cuDNN 9" if n >= 1000 else "cuDNN 8" if n == 14 else "cuDNN 8 and older"
+            numbers.append(Number(n, where if api.api == "cudnn" else ""))
         text, known = meaning(f"{api.api}.{slug}"), _source(api, row.codes[-1])
-        yield Code(api.api, api.title, (row.name,), numbers, text, (), known)
-
-
-def _cudnn(number: int) -> str:
-    """CuDNN 9 renumbered; 14 came with cuDNN 8."""
-    return "cuDNN 9" if number >= 1000 else "cuDNN 8" if number == 14 else "cuDNN 8 and older"
+        yield Code(api.api, api.title, (row.name,), tuple(numbers), text, (), known)
 
 
 def _windows() -> Iterator[Code]:
@@ -364,12 +351,6 @@ def _windows() -> Iterator[Code]:
             also = f"0x{other:X}, an HRESULT"
         numbers = (Number(plain, where), Number(other, also))
         yield Code("windows", title, (row.name,), numbers, row.text, (), known)
-
-
-def _xid() -> Iterator[Code]:
-    title = apis()["xid"].title
-    for row in rows("xid.jsonl", XidRow):
-        yield Code("xid", title, (), (Number(row.number),), row.text, (), row.source)
 
 
 def _source(api: Api, number: int = 0) -> Source:
