@@ -112,15 +112,11 @@ def _known(text: str) -> Card:
         name = row.name.removeprefix("NVIDIA ") if row else text.strip()
         said = f"{shown(found)}, less what the driver keeps{note}"
         return Card(name, found, _room(found), "assumed" if note else "know", said)
-    if re.fullmatch(r"(sm_|compute_)?\d{1,2}\.?\d[af]?", text.strip().lower()):
-        why = "a compute capability says nothing of memory; add --gpu-memory 24GB"
-    elif other := gpus.other_maker(text):
-        why = f"a GPU of {other[0]}; give its memory with --gpu-memory"
-    else:
-        near = difflib.get_close_matches(text.lower(), [*gpus.memory().sizes], 3, 0.6)
-        hint = f"did you mean {', '.join(near)}?" if near else "give it with --gpu-memory 24GB"
-        why = f"{'its memory is not known' if row else 'no such GPU is known'}; {hint}"
-    raise FitError(f"--gpu {text}: {why}")
+    other, sizes = gpus.other_maker(text), [*gpus.memory().sizes]
+    near = [] if row or other else difflib.get_close_matches(text.lower(), sizes, 3, 0.6)
+    hint = f"did you mean {', '.join(near)}?" if near else "give it with --gpu-memory 24GB"
+    why = f"the memory of a GPU of {other[0]} is not known" if other else "no such GPU is known"
+    raise FitError(f"--gpu {text}: {'its memory is not known' if row else why}; {hint}")
 
 
 def seen() -> tuple[Card, ...]:
