@@ -59,15 +59,10 @@ def test_the_torch_that_metadata_asks_for(line, wants):
     assert value_or(one.wants, "") == wants
 
 
-def test_metadata_that_cannot_be_read_stays_unknown():
-    (one,) = extensions(Fake(), facts_with(Unknown("permission denied"))).need() or ()
-    assert isinstance(one.wants, Unknown)
-
-
-def test_a_sound_package_costs_no_further_question():
-    host = Fake(lacking=())
-    (one,) = extensions(host, facts_with(NOTHING)).need() or ()
-    assert one.count == 0
+def test_what_cannot_be_read_stays_unknown_and_what_is_sound_lacks_nothing():
+    (unread,) = extensions(Fake(), facts_with(Unknown("permission denied"))).need() or ()
+    (sound,) = extensions(Fake(lacking=()), facts_with(NOTHING)).need() or ()
+    assert (isinstance(unread.wants, Unknown), sound.count) == (True, 0)
 
 
 def test_libraries_for_the_stable_interface_are_looked_at_too():

@@ -8,7 +8,7 @@ from gpuwhy.formats.elf import Elf
 from gpuwhy.formats.ldcache import CacheEntry
 from gpuwhy.machine.machine import Entry, Machine, Stat
 from gpuwhy.loader.glibc import (
-    Asker, World, best_entry, cpu_of, default_folders, expand, glibc_version, legacy, search,
+    Asker, World, best_entry, cpu_of, default_folders, expand, legacy, search,
 )
 from gpuwhy.loader.process import Process
 from gpuwhy.facts.fact import Absent, Known, Source, Unknown
@@ -138,17 +138,12 @@ def test_of_several_cache_entries_the_best_level_is_taken():
     assert best_entry(host, (2, 41), [entry("/haswell", 1 << 50)]) is None
 
 
-def test_a_program_that_is_not_elf_loads_nothing():
-    assert start({}).loaded == []
-
-
-def test_version_text():
-    assert glibc_version("glibc 2.36") == (2, 36)
-    assert glibc_version("") == (2, 37)
-
-
 def test_subfolders_cost_one_question_a_folder():
     host = Made({}, {("list", "/l", "(glibc-hwcaps|tls|x86_64|haswell|xeon_phi|avx512_1)$"): (Entry("tls", "folder"),)})
     tried = search(World(host, "x86_64", "/l", glibc=(2, 31)), "libb.so", None).tried
     assert [one.path for one in tried][:2] == ["/l/tls/x86_64/x86_64/libb.so", "/l/tls/x86_64/libb.so"]
     assert search(World(host, "x86_64", "/l", glibc=(2, 41)), "libb.so", None).tried[0].path == "/l/libb.so"
+
+
+def test_a_program_that_is_not_elf_loads_nothing():
+    assert start({}).loaded == []

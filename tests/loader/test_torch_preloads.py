@@ -63,12 +63,9 @@ def test_generations(text: str, mapped: str, expected: list[Any]) -> None:
     assert preloads(text, mapped) == (expected, True)
 
 
-def test_since_2_14_a_missing_one_is_passed_over() -> None:
+def test_what_differs_after_a_failure_and_since_2_14() -> None:
     text = maps("libcudart.so") + LISTED + OPTIONAL + "    _preload_cuda_deps(required=False)\n"
-    assert preloads(text) == (ALL + EXTRA, False)
-
-
-def test_after_a_failure_everything_is_tried() -> None:
+    assert preloads(text) == (ALL + EXTRA, False), "a missing one is passed over"
     assert preloads(LISTED + LOOP, failed=True)[0] == ALL
 
 
