@@ -90,12 +90,9 @@ class Scope:
 
     @cached_property
     def hinted(self) -> tuple[str, ...]:
-        """The Pythons that the file asks for, or its wheels, or other files of the repository."""
-        if self.environment.pythons:
-            return self.environment.pythons
-        found = (re.fullmatch(r"cp([23])(\d+)", pin.tag) for pin in self.environment.pins)
-        tags = {f"{tag[1]}.{tag[2]}" for tag in found if tag}
-        return tuple(sorted(tags)) or (self.repository.pythons if self.kind in _LISTS else ())
+        """The Pythons that the file asks for, or other files of the repository name."""
+        known = self.environment.pythons
+        return known or (self.repository.pythons if self.kind in _LISTS else ())
 
     @cached_property
     def pythons(self) -> tuple[str, ...]:

@@ -94,5 +94,5 @@ def read_cog(path: str, text: str) -> Sheet:
     for entry in build.at("run").items:
         node = entry.at("command") if entry.is_map else entry
         if node.text:  # a block starts on the line after its key, as libyaml counts
-            script.fill(sheet, node.text, node.line + ("\n" in node.text), {})
+            script.fill(sheet, node.text, node.line + ("\n" in node.text))
     return sheet

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -16,9 +14,6 @@ from gpuwhy.lint.sheet import Environment, Sheet
 
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _NEW = re.compile(r"(conda|mamba|micromamba) (env )?create\b|-m venv\b|virtualenv |uv venv\b")
-_ONCE = re.compile(
-    r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=[\"']?([\w./:+=<>-]+)[\"']?[ \t]*$", re.MULTILINE
-)
 COLAB_PYTHON = "3.12"  # since August 2025
 
 
@@ -26,17 +21,14 @@ def read(path: str, text: str) -> Sheet:
     """A script of a POSIX shell."""
     sheet = Sheet(path, "script", [Environment(path)])
     text = text.replace("\r\n", "\n")
-    found = _ONCE.findall(text)  # variables that are set once, to a plain value
-    counts = Counter(name for name, _ in found)
-    once = {name: value for name, value in found if counts[name] == 1}
-    fill(sheet, _COMMENT.sub("", text), 1, once)
+    fill(sheet, _COMMENT.sub("", text), 1)
     return sheet
 
 
-def fill(sheet: Sheet, text: str, line: int, variables: Mapping[str, str]) -> None:
+def fill(sheet: Sheet, text: str, line: int) -> None:
     """The commands of a script into the sheet: a new environment where one is made."""
     joined = re.sub(r"(?<!\\)\n", " ;\n", text).replace("\\\n", " \n")
-    for command in shell.commands(joined, line, variables):
+    for command in shell.commands(joined, line, {}):
         stage = sheet.environments[-1]
         if _NEW.search(command.text) and stage.pins:
             stage = Environment(sheet.path, gpu=stage.gpu)
@@ -70,7 +62,7 @@ def read_notebook(path: str, text: str) -> Sheet:
         written = json.dumps(line, ensure_ascii=False)[1:-1]
         at = text.find(written[:80], position)
         position = at if at >= 0 else position
-        fill(sheet, line.lstrip("!% \t"), text.count("\n", 0, position) + 1, {})
+        fill(sheet, line.lstrip("!% \t"), text.count("\n", 0, position) + 1)
     return sheet
 
 
