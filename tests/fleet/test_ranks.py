@@ -261,8 +261,3 @@ def test_explain_without_ranks_names_the_one_that_the_launcher_saw_fail_first():
     assert headline.startswith("Rank 1 failed first: "), headline
     one = explain("[rank0]: Traceback (most recent call last):\n[rank0]: KeyError: 'lr'\n").headline
     assert "first" not in one
-
-
-def test_a_master_beside_workers(tmp_path):
-    files = {"job-master-0.log": log(CLOSED), "job-worker-0.log": log(OWN), "job-worker-1.log": log(CLOSED)}
-    assert first(job(tmp_path, files)) == [1]

@@ -98,10 +98,6 @@ def labels(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
     """Path → (name, rank); the same rank in several folders is named by what differs."""
     base = {path: path.rsplit("/", 1)[-1] for path in paths}
     numbers = {path: _in_path(path) for path in paths} if len(paths) > 1 else {paths[0]: -1}
-    masters = {path for path in paths if expression("master").search(base[path])}
-    workers = {path for path in paths if expression("worker").search(base[path])}
-    if masters and workers and not workers & masters:  # the first worker is rank 1
-        numbers |= {path: numbers[path] + 1 for path in workers} | dict.fromkeys(masters, 0)
     if len(set(numbers.values())) == 1:
         return {path: (base[path], number) for path, number in numbers.items()}
     groups = {}  # what is left of a path without rank and stream: the node's folder, the run
