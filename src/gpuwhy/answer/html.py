@@ -84,9 +84,9 @@ def page(*documents: tree.Document) -> str:
     )
 
 
-def fragment(document: tree.Document, prefix: str = "") -> str:
+def fragment(document: tree.Document) -> str:
     """A part of another page, such as a notebook's output: no script, ids of its own."""
-    body = _Writer(prefix or f"gpuwhy{next(_numbers)}-", part=True).document(document)
+    body = _Writer(f"gpuwhy{next(_numbers)}-", part=True).document(document)
     return f"<style>{asset('style.css')}</style>{el('div', body, class_='gpuwhy part')}"
 
 

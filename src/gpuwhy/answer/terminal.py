@@ -133,7 +133,8 @@ class _Writer:
     def command(self, one: tree.Command, at: int) -> list[str]:
         """A command; a shell's goes on in the next line after a backslash."""
         lines = lines_of(one.text)
-        if one.language == "sh" and "<<" not in one.text and all(map(_words, lines)):
+        typed = not any("<<" in line for line in lines) and all(map(_words, lines))
+        if one.language == "sh" and typed:
             lines = [part for line in lines for part in _continued(line, self.room - at)]
         return [self.ink(Piece(line, BOLD)) for line in lines]
 

@@ -140,11 +140,7 @@ class Reader:
         found = self._messages(head_lines, tail_lines, speakers)
         found.add(replace(one, line=one.line or last + at) for at, one in enumerate(observed, 1))
         course = course_of(tail_lines, exit_code, signal)
-        genre: Genre = "output"
-        form = Form()
-        if self._head is None:
-            genre = genre_of(words.replace("\r", "\n"), exit_code is not None or bool(signal))
-            form = form_of({page.text, words}) if len(tail) <= FORM else form
+        genre, form = self._form(page, words, tail, exit_code is not None or bool(signal))
         raised = course.ending.kind in ("exception", "signal") and course.ending.last >= last
         if genre == "source" and raised:
             genre = "output"  # settings may look like code; nobody writes an exception below it
@@ -152,9 +148,6 @@ class Reader:
         stated = tuple(stand(found.all(), course, text, self.catalogue.sets))
         middle = self._middle.note if self._middle is not None else ""
         notes = (*self.decoder.notes, *([middle] if middle else []))
-        excerpt = "\n".join(one.bare for one in lines)
-        if len(excerpt) > 2 * EXCERPT:
-            excerpt = f"{excerpt[:EXCERPT]}\n{excerpt[-EXCERPT:]}"
         noted = {one.line for one in stated if not one.decides}
         others = (
             (one.number, one.text[:200])
@@ -171,8 +164,15 @@ class Reader:
             mentions_gpu=stack_named(words),
             last_line=next((one.text[:200] for one in reversed(lines) if one.text.strip()), ""),
             complaint=next(others, (0, "")),
-            excerpt=excerpt,
+            excerpt=_excerpt(lines),
         )
+
+    def _form(self, page: Page, words: str, tail: str, printed: bool) -> tuple[Genre, Form]:
+        """What the text is by its form, and where it quotes."""
+        if self._head is not None:
+            return "output", Form()
+        form = form_of({page.text, words}) if len(tail) <= FORM else Form()
+        return genre_of(words.replace("\r", "\n"), printed), form
 
     def _messages(self, head: Sequence[Line], tail: Sequence[Line], speakers: Speakers) -> _Kept:
         kept, seen = _Kept(), set[object]()
@@ -218,6 +218,12 @@ def _cut(text: str) -> str:
         one if len(one) <= LONG else f"{one[: LONG // 2]} … {one[-LONG // 2 :]}"
         for one in text.split("\n")
     )
+
+
+def _excerpt(lines: Sequence[Line]) -> str:
+    """Its beginning and its end."""
+    text = "\n".join(one.bare for one in lines)
+    return text if len(text) <= 2 * EXCERPT else f"{text[:EXCERPT]}\n{text[-EXCERPT:]}"
 
 
 def _as_one_line(text: str) -> str:
