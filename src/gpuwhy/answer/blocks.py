@@ -38,10 +38,10 @@ def items(rows: Iterable[tree.Item], numbered: bool = False) -> tree.Items:
     return tree.Items(tuple(rows), numbered)
 
 
-def fold(title: str, *body: tree.Block, id: str = "", open: bool = False) -> tuple[tree.Fold, ...]:
+def fold(title: str, *body: tree.Block, open: bool = False) -> tuple[tree.Fold, ...]:
     """A part for those who want more; nothing where it would be empty."""
     kept = tuple(filter(_holds, body))
-    return (tree.Fold(title, kept, open, id),) if kept else ()
+    return (tree.Fold(title, kept, open),) if kept else ()
 
 
 def _holds(block: tree.Block) -> bool:
@@ -201,17 +201,14 @@ def _candidates(causes: Sequence[of.CauseFound]) -> tree.Pairs:
     return pairs(*(pair(one.title, *body, wide=True) for one, body in rows))
 
 
-def _stack(rows: Sequence[of.Layer], answer: of.Answer) -> tree.Stack:
-    """Layers, or the stages of a probe. The first cause is named by the heading; a note is a cause
-    or a remark.
-    """
-    causes = [one.id for one in answer.causes]
+def _stack(rows: Sequence[of.Layer], answer: of.Answer) -> tree.Pairs:
+    """Layers, or the stages of a probe; the first cause is named by the heading."""
     shelves = []
     for row in rows:
-        remark = (tree.Soft(f" · {row.note}"),) if row.note and row.note not in causes[:1] else ()
-        cause = row.note if row.note in causes else ""
-        shelves.append(tree.Layer(row.name, (row.text, *remark), row.mark, cause))
-    return tree.Stack(tuple(shelves))
+        named = not row.note or row.note in [one.id for one in answer.causes[:1]]
+        remark = () if named else (tree.Soft(f" · {row.note}"),)
+        shelves.append(tree.Pair(row.name, ((row.text, *remark),), row.mark))
+    return tree.Pairs(tuple(shelves))
 
 
 def _rest(answer: of.Answer) -> tuple[tree.Pair, ...]:
@@ -265,7 +262,7 @@ def _evidence(cause: of.CauseFound) -> tuple[tree.Fold, ...]:
         rows = [pair(kind, _from(proof)) for kind, proofs in kinds for proof in proofs]
         blocks += [tree.Paragraph((reason.text,)), pairs(*rows)]
     title = f"Evidence for {cause.subject}" if cause.subject else "Evidence"
-    return fold(title, *blocks, id=cause.id, open=True)
+    return fold(title, *blocks, open=True)
 
 
 def _remedies(cause: of.CauseFound) -> tuple[tree.Fold, ...]:
@@ -281,7 +278,7 @@ def _causes(causes: Sequence[of.CauseFound]) -> Iterator[tree.Block]:
     """Causes in short: what, how certain, why, and the first remedy."""
     for one in causes:
         title: tree.Line = (one.title, tree.Soft(f" · {of.certainty(one.confidence)}"))
-        yield tree.Heading(title, level=3, under=(tree.Code(one.id),), id=one.id)
+        yield tree.Heading(title, level=3, under=(tree.Code(one.id),))
         because = (pair("Because", reason.text) for reason in one.because[:1])
         yield pairs(*because, *(row for fix in one.fixes[:1] for row in _steps(fix)))
 

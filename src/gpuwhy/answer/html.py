@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from hashlib import sha256
-from itertools import count, zip_longest
+from itertools import zip_longest
 from pkgutil import get_data
 from typing import Any, Union
 
@@ -27,7 +27,6 @@ SIGNS = {
 WORDS = {"ok": "fine", "bad": "broken", "warn": "note", "unknown": "not known", "none": "none"}
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 _ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+/[\w./#%+~=-]*")
-_numbers = count(1)
 
 
 class Html(str):
@@ -64,12 +63,8 @@ def escaped(text: str) -> str:
 
 
 def page(*documents: tree.Document) -> str:
-    """One file with one or more documents, each with ids of its own."""
-    many = len(documents) > 1
-    bodies = [
-        _Writer(f"d{number}-" if many else "").document(one)
-        for number, one in enumerate(documents, 1)
-    ]
+    """One file with one or more documents."""
+    bodies = map(_Writer().document, documents)
     titles = {one.title for one in documents}
     title = f"gpuwhy: {titles.pop()}" if len(titles) == 1 else f"gpuwhy: {len(documents)} answers"
     return (
@@ -85,8 +80,8 @@ def page(*documents: tree.Document) -> str:
 
 
 def fragment(document: tree.Document) -> str:
-    """A part of another page, such as a notebook's output: no script, ids of its own."""
-    body = _Writer(f"gpuwhy{next(_numbers)}-", part=True).document(document)
+    """A part of another page, such as a notebook's output: no script."""
+    body = _Writer(part=True).document(document)
     return f"<style>{asset('style.css')}</style>{el('div', body, class_='gpuwhy part')}"
 
 
@@ -119,12 +114,10 @@ def sign(mark: tree.Mark) -> Html | None:
 
 
 class _Writer:
-    """Writes blocks; `prefix` keeps ids apart from those of other documents."""
+    """Writes blocks; in a part of another page titles are one level lower."""
 
-    def __init__(self, prefix: str, part: bool = False) -> None:
-        self.prefix = prefix
+    def __init__(self, part: bool = False) -> None:
         self.part = part
-        self.ids: set[str] = set()
         self.writers: dict[type, Callable[[Any], Html]] = {
             tree.Heading: self.heading,
             tree.Paragraph: lambda one: el("p", self.line(one.line)),
@@ -134,13 +127,11 @@ class _Writer:
             tree.Items: self.items,
             tree.Table: self.table,
             tree.Bar: bar,
-            tree.Stack: self.stack,
             tree.Fold: self.fold,
         }
 
     def document(self, one: tree.Document) -> Html:
         """The answer, and the folds below."""
-        self.ids = set(_ids(one.blocks))
         folds = [self.block(block) for block in one.blocks if isinstance(block, tree.Fold)]
         words = [self.block(block) for block in one.blocks if not isinstance(block, tree.Fold)]
         about = [el("span", text) for text in (one.made_by, one.made_on, one.about) if text]
@@ -154,19 +145,14 @@ class _Writer:
     def block(self, block: tree.Block) -> Html:
         return self.writers[type(block)](block)
 
-    def id(self, name: str) -> str | None:
-        return self.prefix + re.sub("[^A-Za-z0-9]", "-", name) if name else None
-
     def span(self, span: tree.Span) -> Html | str:
-        """A piece of a sentence; a link leads into the document or to a page."""
+        """A piece of a sentence."""
         if isinstance(span, str):
             return span
         if isinstance(span, tree.Code):
             return el("code", span.text, data_copy="" if span.copy else None)
         if not isinstance(span, tree.Link):
             return el("strong" if isinstance(span, tree.Strong) else "small", span.text)
-        if span.to.startswith("#") and span.to[1:] in self.ids:
-            return el("a", span.text, href=f"#{self.id(span.to[1:])}")
         if _ADDRESS.fullmatch(span.to):
             return el("a", span.text, href=span.to, rel="noreferrer noopener")
         return el("span", span.text)
@@ -184,7 +170,7 @@ class _Writer:
         level = f"h{min(6, one.level + self.part)}"
         class_ = f"answer {one.mark or 'plain'}" if one.level == 1 else None
         text = el("span", self.line(one.line))
-        title = el(level, sign(one.mark), text, class_=class_, id=self.id(one.id))
+        title = el(level, sign(one.mark), text, class_=class_)
         return Html(title + (el("p", self.line(one.under), class_="under") if one.under else ""))
 
     def pairs(self, one: tree.Pairs) -> Html:
@@ -221,29 +207,8 @@ class _Writer:
         """A part that opens when asked for, or when a link leads to it."""
         many = next((len(b.rows) for b in one.body if isinstance(b, (tree.Items, tree.Table))), 0)
         title = el("summary", one.title, el("small", f" {many}") if many > 1 else None)
-        body = el("div", *map(self.block, one.body), id=self.id(one.id))
+        body = el("div", *map(self.block, one.body))
         return el("details", title, body, open="" if one.open else None)
-
-    def stack(self, one: tree.Stack) -> Html:
-        """The layers, the program on top; a box that a cause marks leads to its evidence."""
-        rows = []
-        for layer in reversed(one.layers):
-            name = el("span", sign(layer.mark), el("b", layer.name), class_="name")
-            text = el("span", self.line(layer.line), class_="version")
-            to = f"#{self.id(layer.cause)}" if layer.cause in self.ids else None
-            class_ = f"layer {layer.mark or 'none'}"
-            rows.append(el("li", el("a" if to else "div", name, text, class_=class_, href=to)))
-        label = "The stack, the program on top and the GPU at the bottom"
-        return el("ol", *rows, class_="stack", aria_label=label)
-
-
-def _ids(blocks: Sequence[tree.Block]) -> Iterable[str]:
-    """What can be linked to."""
-    for block in blocks:
-        if isinstance(block, (tree.Heading, tree.Fold)) and block.id:
-            yield block.id
-        if isinstance(block, tree.Fold):
-            yield from _ids(block.body)
 
 
 def command(one: tree.Command) -> Html:

@@ -148,23 +148,14 @@ def _quote(one: tree.Quote) -> list[str]:
     return fence([*rows], "text")
 
 
-def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [head, ["---"] * len(head), *rows] if rows else []
-    return [f"| {' | '.join(cells)} |" for cells in lines]
-
-
 def _table(one: tree.Table) -> list[str]:
     columns = max((len(row) for row in one.rows), default=0)
     head, rows = [*map(said, one.head or [""] * columns)], [[*map(_cell, row)] for row in one.rows]
     if any(one.marks):
         head = ["", *head]
         rows = [[GLYPHS[mark], *row] for mark, row in zip(one.marks, rows, strict=False)]
-    return _grid(head, rows)
-
-
-def _stack(one: tree.Stack) -> list[str]:
-    rows = [[GLYPHS[row.mark], said(row.name), _cell(row.line)] for row in one.layers]
-    return _grid(["", "layer", ""], rows)
+    lines = [head, ["---"] * len(head), *rows] if rows else []
+    return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
 def _bar(one: tree.Bar) -> list[str]:
@@ -187,6 +178,5 @@ _WRITERS: dict[type, Callable[[Any], list[str]]] = {
     tree.Items: _items,
     tree.Table: _table,
     tree.Bar: _bar,
-    tree.Stack: _stack,
     tree.Fold: _fold,
 }

@@ -41,14 +41,7 @@
     }
   }
 
-  // A link to a folded part opens it; paper shows every part.
-  const open = () => {
-    const target = location.hash && document.getElementById(location.hash.slice(1));
-    const fold = target && target.closest("details");
-    if (fold) { fold.open = true; target.scrollIntoView(); }
-  };
-  addEventListener("hashchange", open);
-  open();
+  // Paper shows every part.
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = [...page.querySelectorAll("details:not([open])")];

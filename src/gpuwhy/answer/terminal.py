@@ -78,7 +78,6 @@ class _Writer:
             tree.Items: self.items,
             tree.Table: self.table,
             tree.Bar: self.bar,
-            tree.Stack: self.stack,
             tree.Fold: self.fold,
         }
 
@@ -258,10 +257,6 @@ class _Writer:
         over = needed > one.whole
         rows.append(f"{drawn[:end]}|{drawn[end:]}" if over else drawn)
         return _indented([*rows, *legend, f"{'|' if over else '·'} {one.rest}"], at)
-
-    def stack(self, one: tree.Stack, at: int) -> list[str]:
-        rows = (tree.Pair(layer.name, (layer.line,), layer.mark) for layer in one.layers)
-        return self.pairs(tree.Pairs(tuple(rows)), at)
 
     def fold(self, one: tree.Fold, at: int) -> list[str]:
         body = self.blocks(one.body, at)

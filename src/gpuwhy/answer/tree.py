@@ -39,7 +39,7 @@ class Soft(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """A place to read on: a page's address, or "#id" in this document."""
+    """A place to read on: a page's address."""
 
     text: str
     to: str
@@ -56,7 +56,6 @@ class Heading(msgspec.Struct, frozen=True):
     mark: Mark = ""
     level: int = 1
     under: Line = ()  # a second line, softer: the cause and how certain it is
-    id: str = ""  # what a Link or a Layer leads to
 
 
 class Paragraph(msgspec.Struct, frozen=True):
@@ -134,31 +133,15 @@ class Bar(msgspec.Struct, frozen=True):
         return f"free {size(left)}" if left >= 0 else f"{size(-left)} too much"
 
 
-class Layer(msgspec.Struct, frozen=True):
-    """One layer of the stack, from the GPU to the program."""
-
-    name: str
-    line: Line
-    mark: Mark = ""
-    cause: str = ""  # what marks it, where that is told in this document: an anchor
-
-
-class Stack(msgspec.Struct, frozen=True):
-    """The layers; HTML draws them, text lists them."""
-
-    layers: tuple[Layer, ...]
-
-
 class Fold(msgspec.Struct, frozen=True):
     """A part for those who want more: text prints it below the rest, HTML and Markdown fold it."""
 
     title: str
     body: tuple[Block, ...]
     open: bool = False
-    id: str = ""  # what a Link or a Layer leads to
 
 
-Block = Union[Heading, Paragraph, Command, Quote, Pairs, Items, Table, Bar, Stack, Fold]
+Block = Union[Heading, Paragraph, Command, Quote, Pairs, Items, Table, Bar, Fold]
 
 
 class Document(msgspec.Struct, frozen=True):
