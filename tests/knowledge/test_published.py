@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuwhy.knowledge import asked, needs
+from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.published import is_missing, meant
 
 
@@ -32,4 +32,3 @@ def test_a_release_between_the_published_ones_is_missing() -> None:
 def test_a_package_that_was_not_harvested_asks_for_nothing() -> None:
     assert not asked.has("of-nobody", "1.0")
     assert asked.asks("of-nobody", "1.0") == {}
-    assert any(map(asked.knows, needs.limiting("numpy")))

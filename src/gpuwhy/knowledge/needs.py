@@ -88,11 +88,6 @@ def limits(package: str, version: str) -> tuple[Need, ...]:
     )
 
 
-def limiting(name: str) -> frozenset[str]:
-    """Packages some of whose releases limit a package: where one is pinned, which comes is open."""
-    return tables.load("limiting.json", dict[str, frozenset[str]]).get(name, frozenset())
-
-
 def states(framework: str, version: str) -> dict[str, str]:
     """What a release's own metadata demands of packages that people pin beside it."""
     if framework != "tensorflow" or not at_least(version, "2.6"):

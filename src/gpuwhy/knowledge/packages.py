@@ -31,8 +31,6 @@ class Table(msgspec.Struct, frozen=True):
 
     need_torch: frozenset[str]  # sources alone, whose setup.py imports torch and does not ask
     repositories: frozenset[str]  # projects that are built from their repositories in that way
-    compiled: dict[str, str]  # CUDA code of their own and no wheels: why
-    prebuilt: frozenset[str]  # of those: first look for a prebuilt wheel elsewhere
     bring_onnxruntime: frozenset[str]  # always, the build without CUDA
 
 
