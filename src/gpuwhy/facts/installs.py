@@ -28,21 +28,13 @@ class DamageKind(Enum):
     OTHER_RELEASE = "files of another release"  # from here on: of the whole package
     WRONG_MACHINE = "built for another processor"
     WRONG_SYSTEM = "built for another system"
-    WRONG_LIBC = "built for another C library"
     WRONG_PYTHON = "built for another Python"
     SECOND_METADATA = "second metadata folder"
     UNLISTED_METADATA = "second metadata folder without a list of files"
     HALF_UPGRADED = "an upgrade was broken off"
 
 
-MISFITS = frozenset(
-    {
-        DamageKind.WRONG_MACHINE,
-        DamageKind.WRONG_SYSTEM,
-        DamageKind.WRONG_LIBC,
-        DamageKind.WRONG_PYTHON,
-    }
-)
+MISFITS = frozenset({DamageKind.WRONG_MACHINE, DamageKind.WRONG_SYSTEM, DamageKind.WRONG_PYTHON})
 """The package was built for something else than the environment is."""
 
 

@@ -80,7 +80,9 @@ def read_line(raw: str, before: KernelLine) -> KernelLine:
     seconds = float(stamp[1]) if stamp else before.seconds
     xid, killed = re.search(_XID, text), re.search(_KILLED, text)
     number = int(xid[2]) if xid else None
-    pci = address(xid[1] if xid else text) or ("" if stamp else before.pci)
+    place, pci = re.search(_PCI, xid[1] if xid else text), "" if stamp else before.pci
+    if place and (place[1] or place[4]):  # else as likely a time of day
+        pci = f"{(place[1] or '0000')[-4:]}:{place[2]}:{place[3]}.{place[4] or '0'}".lower()
     pid = re.search(_PID if xid else _KILLED_PID, text)
     event: KernelEvent = ""
     if killed:
@@ -102,14 +104,3 @@ def read_line(raw: str, before: KernelLine) -> KernelLine:
 
         event = "stopped a program" if is_of_a_program(number) else ""
     return KernelLine(seconds, shown[:300], number, pci, int(pid[1]) if pid else 0, event)
-
-
-def address(text: str) -> str:
-    """The first PCI address in a text as 0000:3b:00.0; the driver leaves the function out."""
-    found = re.search(_PCI, text)
-    if not found:
-        return ""
-    domain, bus, slot, function = found.groups()
-    if not domain and not function:  # as likely a time of day
-        return ""
-    return f"{(domain or '0000')[-4:]}:{bus}:{slot}.{function or '0'}".lower()

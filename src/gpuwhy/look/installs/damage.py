@@ -22,7 +22,7 @@ from gpuwhy.formats.elf import Elf
 from gpuwhy.knowledge.modules import FOUNDATION
 from gpuwhy.look.environment.packages import gpu_related
 from gpuwhy.look.environment.python import on_the_path
-from gpuwhy.look.files import gone, lines, names, real
+from gpuwhy.look.files import gone, lines, names
 from gpuwhy.look.installs.requirements import asked
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Changed, How, Level, Machine, printable
@@ -351,7 +351,7 @@ def _broken_off(machine: Machine, facts: Facts) -> Iterator[Damage]:
 
 # ------------------------------------------------------------ built for something else
 
-_TAG = r"\.cpython-3(\d+)([a-z]*)-(?:([a-z0-9_]+)-linux-(gnu|musl)\w*|(darwin))\.so$"
+_TAG = r"\.cpython-3(\d+)([a-z]*)-(?:([a-z0-9_]+)-linux-(?:gnu|musl)\w*|(darwin))\.so$"
 _SAME = {"powerpc64le": "ppc64le", "i386": "i686"}
 _FEW = 4  # libraries whose headers are read
 
@@ -369,25 +369,19 @@ class Here(NamedTuple):
 
     python: str  # 3.13, 3.13t: without the global lock
     machine: str
-    musl: bool
 
     def refuses(self, path: str) -> Misfit | None:
-        """In which respect a module's name is not one that this Python looks for.
-
-        musl's Pythons wrote -gnu for long.
-        """
+        """In which respect a module's name is not one that this Python looks for."""
         tag = re.search(_TAG, path)
         if tag is None:
             return None
-        minor, flags, processor, libc, mac = tag.groups()
+        minor, flags, processor, mac = tag.groups()
         python = f"3.{minor}{'t' if 't' in flags else ''}"
         if mac:
             return Misfit(DamageKind.WRONG_SYSTEM, "Linux", "macOS")
         processor = _SAME.get(processor, processor)
         if self.machine and processor != self.machine:
             return Misfit(DamageKind.WRONG_MACHINE, self.machine, processor)
-        if libc == "musl" and not self.musl:
-            return Misfit(DamageKind.WRONG_LIBC, "glibc", "musl")
         wrong = Misfit(DamageKind.WRONG_PYTHON, self.python, python)
         return wrong if python != self.python else None
 
@@ -402,9 +396,7 @@ def _misfits(machine: Machine, facts: Facts, among: Iterable[Package]) -> Iterat
     release = major_minor(python.version)
     sites = value_or(facts.environment.sites, ())
     free = any(f"/python{release}t/" in f"{site.path}/" for site in sites)
-    elf = machine.elf(real(machine, python.path))
-    musl = isinstance(elf, Known) and "ld-musl" in elf.value.interpreter
-    here = Here(f"{release}t" if free else release, python.machine, musl)
+    here = Here(f"{release}t" if free else release, python.machine)
     for one in among:
         rows = [row.path for row in one.files.ending(".so", ".pyd")]
         paths = [f"{one.site}/{path}" for path in rows if not path.startswith(("/", ".."))]
