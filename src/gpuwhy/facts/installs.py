@@ -29,8 +29,6 @@ class DamageKind(Enum):
     WRONG_MACHINE = "built for another processor"
     WRONG_SYSTEM = "built for another system"
     WRONG_PYTHON = "built for another Python"
-    SECOND_METADATA = "second metadata folder"
-    UNLISTED_METADATA = "second metadata folder without a list of files"
     HALF_UPGRADED = "an upgrade was broken off"
 
 
@@ -46,7 +44,6 @@ class Part(Enum):
     MODULE = "module"  # nothing may ask for it
     DATA = "data"
     PROGRAM = "program"  # one that the package starts: ptxas
-    METADATA = "metadata"
     FOLDER = "folder"
     PACKAGE = "package"
 

@@ -21,13 +21,12 @@ from gpuwhy.signs.needed import copies_of, flawed
 _CERTAIN = MISFITS | {
     *(DamageKind.MISSING, DamageKind.EMPTY, DamageKind.TRUNCATED, DamageKind.NOT_A_LIBRARY),
     *(DamageKind.OTHER_HASH, DamageKind.DANGLING, DamageKind.UNREADABLE),
-    *(DamageKind.NOT_LOADABLE, DamageKind.ZEROS),
+    *(DamageKind.NOT_LOADABLE, DamageKind.ZEROS, DamageKind.HALF_UPGRADED),
 }
 """Of a library, of a first module or of a whole package: an import fails by it."""
 _CERTAIN_PARTS = (Part.LIBRARY, Part.FIRST_MODULE, Part.PACKAGE)
 _OVERWRITTEN = (DamageKind.OTHER_SIZE, DamageKind.OTHER_HASH)
-_TWICE = (DamageKind.SECOND_METADATA, DamageKind.UNLISTED_METADATA, DamageKind.HALF_UPGRADED)
-_ELSEWHERE = (*_TWICE, DamageKind.EDITED, DamageKind.NOEXEC)
+_ELSEWHERE = (DamageKind.EDITED, DamageKind.NOEXEC)
 """Said by signs of their own."""
 _MANY = 3
 _SEARCHED = ("LD_LIBRARY_PATH", "ld.so.cache")
@@ -77,6 +76,8 @@ def _said(one: Damage) -> str:
         return f"{owner} is built for {one.actual}, and this environment is one for {one.expected}"
     if one.kind is DamageKind.OTHER_RELEASE:
         return f"the files of {owner} are those of release {one.actual}: they were written over it"
+    if one.kind is DamageKind.HALF_UPGRADED:
+        return f"an upgrade of {owner} was broken off: {file} is gone"
     detail = f" ({one.actual})" if one.actual else ""
     if one.part not in (Part.LIBRARY, Part.FIRST_MODULE):
         if one.kind is DamageKind.NOT_COMPILING:
@@ -99,6 +100,18 @@ def no_interpreter(case: Case) -> Finding | None:
     seen = f"{python.path}: {python.gone}"
     text = f"the environment {python.prefix} has no Python any more: {python.path} is {python.gone}"
     return say.proof(text, saw(seen, fact), path=python.path)
+
+
+def start_file_blocks(case: Case) -> Finding | None:
+    """A file that Python runs at every start makes a framework's module impossible to import."""
+    names = {name for one in installed(case.facts) for name in (say.base_name(one.path), one.name)}
+    for one in value_or(case.facts.installs.start_files, ()):
+        blocked = next((name for name in one.blocks if name.partition(".")[0] in names), "")
+        if blocked:
+            text = f"{one.path} runs before every program of this environment and blocks {blocked}"
+            seen = saw(f"blocks {blocked}", Source("file", one.path))
+            return say.prevents_start(say.proof(text, seen))
+    return None
 
 
 def for_another_python(case: Case) -> Finding | None:
@@ -208,8 +221,8 @@ def all_whole(case: Case) -> Finding | None:
 
 
 SIGNS = (
-    *rows("install.corrupted", "machine", no_interpreter, for_another_python, not_as_installed),
-    *rows("install.corrupted", "machine", stops_the_search, loads_a_broken_copy),
+    *rows("install.corrupted", "machine", no_interpreter, start_file_blocks, for_another_python),
+    *rows("install.corrupted", "machine", not_as_installed, stops_the_search, loads_a_broken_copy),
     *rows("install.corrupted", "machine", first_but_broken, driver_library, passed_over),
     Row("install.corrupted", "machine", all_whole, last=True),
 )

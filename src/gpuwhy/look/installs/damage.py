@@ -61,7 +61,7 @@ _ROOM = 1 << 30  # bytes that are hashed after a crash
 
 def damage(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damage, ...]]:
     """Everything that is wrong with files and packages."""
-    packages = facts.environment.packages.need() or ()
+    facts.environment.packages.need()
     check = _Check(machine, facts, options)
     found = [*_by_all_claimants(check.among, list(check.files()))]
     found += _misfits(machine, facts, check.among)
@@ -71,12 +71,6 @@ def damage(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damag
             found.append(Damage(site, DamageKind.NOEXEC, Part.FOLDER, Owner("")))
     if not check.windows:
         found += _broken_off(machine, facts)
-    first = {one.name: one.owner for one in reversed(packages) if not one.second}
-    for one in packages:
-        if one.second and gpu_related(one.name) and one.version != first[one.name].version:
-            kind = DamageKind.SECOND_METADATA if one.recorded else DamageKind.UNLISTED_METADATA
-            told = (first[one.name], first[one.name].version, one.version)
-            found.append(Damage(one.location, kind, Part.METADATA, *told))
     said = f"{check.looked_at} files of {len(check.among)} packages"
     if check.left_out:
         said += f"; only libraries of {', '.join(check.left_out)}: the file system is slow"
