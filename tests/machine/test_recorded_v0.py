@@ -96,7 +96,6 @@ OLD = {
     "lines /etc/os-release NAME= VERSION=": said(['NAME="Ubuntu"']),
     "lines /etc/os-release ID_LIKE=": said(["ID_LIKE=debian"]),
     "read /home/$USER/x": said("in '~/y'"),
-    "python /usr/bin/python3 interpreter": said([{"version": "3.12.1", "prefix": "/usr"}]),
     "uname": said({"system": "linux", "release": "6.8", "machine": "x86_64"}),
     "call probe": said([{"stage": "init"}, {"ended": "probe died by signal 11: oops"}]),
     "elf /x": {"state": "unknown", "reason": "/x: not ELF at offset 0"},
@@ -119,8 +118,6 @@ def test_new_questions_are_served_from_old_answers():
     assert changes.rows == (Changed("torch/gone.so", "missing", recorded=6),)
     assert replay.read("/etc/os-release").need() == 'NAME="Ubuntu"\nID_LIKE=debian\n'
     assert replay.lines("/etc/os-release", "ID_LIKE").need() == ("ID_LIKE=debian",)
-    assert replay.python_said("/usr/bin/python3").need()["prefix"] == "/usr"
-    assert isinstance(replay.python_said("/bin/python"), Absent)
     assert isinstance(replay.offline(), Absent)
     assert replay.real("/a/c").need() == "/a/c"
     assert replay.read("/home/user/x").need() == "in '/home/user/y'"
@@ -147,5 +144,5 @@ def test_garbage_in_a_recording_raises_nothing():
         replay = machine(dict.fromkeys(OLD, value))
         asked = [replay.list(HERE), replay.gather(HERE, DIST_INFO, "RECORD"), replay.offline()]
         asked += [replay.changes(f"{HERE}/torch-2.1.dist-info/RECORD", "files"), replay.uname()]
-        asked += [replay.python_said("/usr/bin/python3"), replay.module_info("/lib/x.ko.zst")]
+        asked += [replay.module_info("/lib/x.ko.zst")]
         assert all(isinstance(one, (Known, Absent, Unknown)) for one in asked)

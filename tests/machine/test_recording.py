@@ -45,7 +45,7 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
         *(("dpkg", "libc6"), ("sha256", f"{folder}/text"), ("module_info", f"{folder}/text")),
         *(("environ",), ("registry", "HKLM/SOFTWARE/NVIDIA Corporation"), ("uname",)),
         *(("offline",), ("disk", folder), ("standing", f"{folder}/not/there")),
-        *(("limit", "NOFILE"), ("set_at_start",), ("kernel_log",), ("python_said", ME)),
+        *(("limit", "NOFILE"), ("set_at_start",), ("kernel_log",)),
         *(("call", "nodes", folder), ("call", "no_such_child"), ("python", ME, "no_such_child")),
         *(("sandbox", ME, order), ("read", "/nowhere"), ("read", "nul\0inside")),
     ]

@@ -138,7 +138,10 @@ def _wsl(machine: Machine, _facts: Facts) -> Fact[int]:
 def _wsl_device(machine: Machine, facts: Facts) -> Fact[bool]:
     if facts.system.wsl.need() is None:
         return absent("call", "uname", "not WSL")
-    return machine.exists("/dev/dxg")
+    found = machine.stat("/dev/dxg")
+    if isinstance(found, Unknown):
+        return found
+    return Known(isinstance(found, Known), found.source)
 
 
 def _booted(machine: Machine, _facts: Facts) -> Fact[float]:

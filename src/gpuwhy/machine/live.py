@@ -67,9 +67,6 @@ class LiveMachine(Machine):
 
     _set_at_start = _offline
 
-    def _python_said(self, path: str) -> Fact[Any]:
-        return Absent(Source("file", path, "no Python is started"))
-
     def _uname(self) -> Fact[Uname]:
         if not hasattr(os, "uname"):
             from gpuwhy.machine import windows

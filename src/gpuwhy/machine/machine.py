@@ -151,7 +151,6 @@ ANSWERS: Mapping[str, Any] = {
     "registry": RegistryKey,
     "offline": Offline,
     "limit": int,
-    "python_said": dict[str, Any],
 }
 """Every question, and the type of what is Known; those of gpuwhy.formats by name."""
 
@@ -241,13 +240,6 @@ class Machine:
     # it; a name that matches and is a file itself has its own text, under "".
     gather: Callable[..., Fact[tuple[Gathered, ...]]] = _question()
 
-    def exists(self, path: str) -> Fact[bool]:
-        """Whether a path leads anywhere, as a Known answer."""
-        found = self.stat(path)
-        if isinstance(found, Unknown):
-            return found
-        return Known(isinstance(found, Known), found.source)
-
     # Of libraries. `elf` and `pe`: Unknown of kind "foreign" when the file is of another kind.
     elf: OfPath[Elf] = _question()
     pe: OfPath[Pe] = _question()
@@ -280,8 +272,7 @@ class Machine:
     limit: OfPath[int] = _question()  # a resource limit ("NOFILE", "AS"); -1 = unlimited
     kernel_log: Asks[tuple[str, ...]] = _question()  # lines about the GPU, the driver, memory
 
-    # Processes, bounded. What version 0 let a Python say of itself is Absent elsewhere.
-    python_said: OfPath[dict[str, Any]] = _question()
+    # Processes, bounded.
     sandbox: Callable[[str, str], Fact[Lines]] = _question()  # `--import`: see sandbox.py
     # One of machine/children with its arguments, run by gpuwhy's own Python; or (path, child, …) by
     # another as its user starts it: `--probe`.

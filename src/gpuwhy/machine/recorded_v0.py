@@ -189,16 +189,6 @@ class RecordedV0(RecordedMachine):
                 return self._as_asked("call", *old)
         return None
 
-    def _python_said(self, path: str) -> Fact[dict[str, Any]] | None:
-        """What the Python of the environment told of itself."""
-        for args, answer in self._old("python", path):
-            if args[1:] == ("interpreter",) and isinstance(answer, dict):
-                values = answer.get("value")
-                lines = [one for one in values or () if isinstance(one, dict) and "version" in one]
-                if lines:
-                    return Known(lines[0], Source("call", path, "asked itself, by version 0"))
-        return Absent(Source("call", path, "not asked"))
-
 
 def _plain(value: Any) -> Any:
     """Without `~` and `$USER`."""
