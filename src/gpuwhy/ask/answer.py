@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from string import Formatter
 
 from msgspec.structs import replace
@@ -65,6 +67,7 @@ def ask(log: Log, text: str) -> Reply | None:
     """The answer to a typed question; None where no row and no table has it."""
     if len(text) > LONGEST:
         return None
+    text = _spelled(text)
     asked, said = question(log, text), stated(log.case, text)
     intents, entries = asked.intents, known().entries
     rows = (entries["claims"], (*entries["notes"], *entries["relations"]))
@@ -86,6 +89,19 @@ def ask(log: Log, text: str) -> Reply | None:
     return status.decoded(text, True) or (
         _of_versions(said, ["fits"], alone=True) if "why" not in intents else None
     )
+
+
+def _spelled(text: str) -> str:
+    """Slips of the finger in the words that matter, corrected: "pytroch", "cudn", "nto"."""
+    right = known().stated["spelled"].split()
+
+    def corrected(found: re.Match[str]) -> str:
+        word = found[0].lower()
+        near = get_close_matches(word, right, 1, 0.8) if word not in right else []
+        close = near and near[0][0] == word[0] and abs(len(near[0]) - len(word)) < 2
+        return near[0] if close else found[0]
+
+    return re.sub(r"\bnto\b", "not", re.sub(r"[A-Za-z]{4,}", corrected, text))
 
 
 def _of_versions(said: Stated, intents: Sequence[str], alone: bool = False) -> Reply | None:

@@ -47,6 +47,10 @@ def stated(case: Case, text: str) -> Stated:
         if release:
             version = release.groups()[-1]
             break
+    if framework and not version:  # it may stand apart: "does 2.3 of TensorFlow …"
+        found = find("alone").search(words)
+        if found and not find("taken").search(words[: found.start(1)]):
+            version = found[1]
     cudas, cudnns = (tuple(dict.fromkeys(find(name).findall(words))) for name in ("cuda", "cudnn"))
     driver, python = (find(name).search(words) for name in ("driver", "python"))
     gpu, capability = _card(words)
