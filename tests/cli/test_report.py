@@ -55,7 +55,6 @@ def test_an_issue_has_the_fields_of_the_projects_template(recording: Path) -> No
     [
         ("plain text", "is no JSON of gpuwhy"),
         ("{}", "a file without a schema"),
-        ('{"schema": "gpuwhy.lint/1"}', "holds no answer: files is missing"),
         ('{"schema": "gpuwhy.report/1"}', "not a report"),
         ('{"schema": "gpuwhy.record/1", "gpuwhy": "0", "options": 7, "answers": {}}', "recording"),
     ],

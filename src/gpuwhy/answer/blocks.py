@@ -236,7 +236,7 @@ def _folds(answer: of.Answer) -> tuple[tree.Fold, ...]:
     options = (pair(option, (tree.Code(cause),), wide=True) for option, cause in typed)
     return (
         *(part for cause in first for part in _evidence(cause)),
-        *(part for cause in first for part in _remedies(cause)),
+        *fold("Other remedies", items((_remedy(f) for c in first for f in c.fixes[1:]), True)),
         *fold("Other causes" if found else "Causes", *_causes(others)),
         *(fold("To be sure", _asked(asked)) if asked and found else ()),
         *fold("Answer with an option", pairs(*options)),
@@ -265,13 +265,8 @@ def _evidence(cause: of.CauseFound) -> tuple[tree.Fold, ...]:
     return fold(title, *blocks, open=True)
 
 
-def _remedies(cause: of.CauseFound) -> tuple[tree.Fold, ...]:
-    """The remedies after the first."""
-    rows = (
-        item(*_done_by(fix), (tree.Soft(f"worked if {fix.worked_if}"),) if fix.worked_if else "")
-        for fix in cause.fixes[1:]
-    )
-    return fold("Other remedies", items(rows, numbered=True))
+def _remedy(fix: of.Fix) -> tree.Item:
+    return item(*_done_by(fix), (tree.Soft(f"worked if {fix.worked_if}"),) if fix.worked_if else "")
 
 
 def _causes(causes: Sequence[of.CauseFound]) -> Iterator[tree.Block]:

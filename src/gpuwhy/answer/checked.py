@@ -17,8 +17,6 @@ from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.imports import Ended, Tried
 from gpuwhy.facts.libraries import LibraryCopy
 
-NOT_IMPORTED = of.Untried("importing the frameworks", "gpuwhy check --import")
-
 
 def checked(facts: Facts, diagnosis: Diagnosis, undecided: Sequence[Open] = ()) -> of.Answer:
     """What a machine and an environment say of themselves."""
@@ -28,6 +26,7 @@ def checked(facts: Facts, diagnosis: Diagnosis, undecided: Sequence[Open] = ()) 
     verdict, status, head = _decided(facts, found, told)
     named = {one.cause for one in diagnosis.causes}
     unseen_causes = (one for one in undecided if one.cause not in named)
+    untried = of.Untried("importing the frameworks", "gpuwhy check --import")
     imported = isinstance(facts.imports.tried, (Known, Absent))
     return of.Answer(
         status=status,
@@ -44,7 +43,7 @@ def checked(facts: Facts, diagnosis: Diagnosis, undecided: Sequence[Open] = ()) 
         verdict=verdict,
         noticed=tuple(of.Noticed(one.cause, one.because[0].text) for one in noted if one.because),
         tried=_tried(facts),
-        not_tried=() if imported or _files(facts) else (NOT_IMPORTED,),
+        not_tried=() if imported or _files(facts) else (untried,),
         command="check",
     )
 

@@ -152,7 +152,7 @@ class _Writer:
         if isinstance(span, tree.Code):
             return el("code", span.text, data_copy="" if span.copy else None)
         if not isinstance(span, tree.Link):
-            return el("strong" if isinstance(span, tree.Strong) else "small", span.text)
+            return el("small", span.text)
         if _ADDRESS.fullmatch(span.to):
             return el("a", span.text, href=span.to, rel="noreferrer noopener")
         return el("span", span.text)

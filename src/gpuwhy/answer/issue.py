@@ -11,7 +11,6 @@ import msgspec
 
 from gpuwhy.answer.answer import Answer
 from gpuwhy.answer.blocks import fold, item, items, pair, pairs, printed, table
-from gpuwhy.answer.text import listed
 from gpuwhy.answer.tree import Block, Code, Command, Document, Heading, Paragraph, Soft
 
 FILL_IN = "(please fill in)"
@@ -82,8 +81,6 @@ def _summary(answer: Answer) -> Iterator[Block]:
             pair("because", *reasons),
             pair("suggested", done.text, typed) if done else None,
         )
-    if others := tuple(one.id for one in answer.causes[2:6]):
-        yield pairs(pair("or", (Code(listed(others, 4)),)))
 
 
 def _system(answer: Answer) -> list[str]:

@@ -63,8 +63,6 @@ def _span(span: tree.Span) -> str:
         return said(span)
     if isinstance(span, tree.Code):
         return code(span.text)
-    if isinstance(span, tree.Strong):
-        return f"**{said(span.text)}**"
     if isinstance(span, tree.Link) and _OURS.fullmatch(span.to):
         return f"[{said(span.text)}]({span.to})"
     return said(span.text)

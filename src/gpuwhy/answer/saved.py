@@ -11,17 +11,11 @@ from typing import Any
 
 from gpuwhy.answer.tree import Command, Document, Fold, Heading, Mark
 
-NEEDED = {
-    "gpuwhy.plan/1": ("proposal", "conflict"),
-    "gpuwhy.inspect/1": ("path",),
-    "gpuwhy.lint/1": ("files",),
-    "gpuwhy.fleet/1": ("groups",),
-    "gpuwhy.proof/1": ("status",),
-    "gpuwhy.fit/1": ("shares",),
-    "gpuwhy.ranks/1": ("ranks",),
-    "gpuwhy.fix/1": (),
-}
-"""The contracts that are drawn so, and what an answer of each cannot be without."""
+CONTRACTS = tuple(
+    f"gpuwhy.{one}/1"
+    for one in ("plan", "inspect", "lint", "fleet", "proof", "fit", "ranks", "fix")
+)
+"""Those that are drawn so."""
 _MARKS: dict[str, Mark] = {
     **dict.fromkeys(("healthy", "proven", "not_failing", "fits", "ok", "fixed"), "ok"),
     **dict.fromkeys(("broken", "does_not_fit", "failed", "error"), "bad"),

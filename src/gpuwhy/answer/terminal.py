@@ -20,7 +20,7 @@ CELL, NARROW = 28, 24
 """The most columns of a table's column that is not the last one, and the least of that."""
 BOLD, SOFT = "1", "2"
 COLOURS = {"": "", "ok": "32", "bad": "31", "warn": "33", "unknown": "36", "none": SOFT}
-STYLES: dict[type, str] = {tree.Code: "", tree.Strong: BOLD, tree.Soft: SOFT, tree.Link: "4"}
+STYLES: dict[type, str] = {tree.Code: "", tree.Soft: SOFT, tree.Link: "4"}
 SHADES = "█▓▒░"
 
 

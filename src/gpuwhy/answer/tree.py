@@ -14,7 +14,6 @@ from gpuwhy.answer.text import size
 Mark = Literal["", "ok", "bad", "warn", "unknown", "none"]
 """✓ ✗ ! ? –"""
 
-
 Language = Literal["sh", "bat", "powershell", "python", "text"]
 """What a command is typed into; "text" is for a file, or where it is not known."""
 
@@ -24,12 +23,6 @@ class Code(msgspec.Struct, frozen=True):
 
     text: str
     copy: bool = False  # it is a whole command: the page offers to copy it
-
-
-class Strong(msgspec.Struct, frozen=True):
-    """What the sentence is about."""
-
-    text: str
 
 
 class Soft(msgspec.Struct, frozen=True):
@@ -45,7 +38,7 @@ class Link(msgspec.Struct, frozen=True):
     to: str
 
 
-Span = Union[str, Code, Strong, Soft, Link]
+Span = Union[str, Code, Soft, Link]
 Line = tuple[Span, ...]
 
 

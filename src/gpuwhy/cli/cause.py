@@ -62,12 +62,12 @@ def _block(text: str) -> tree.Block:
 
 
 def spans(text: str) -> tree.Line:
-    """Words, code, what is strong, links."""
+    """Words, code, links."""
     out: list[tree.Span] = []
     at = 0
     for found in _SPAN.finditer(text):
         code, strong, shown, to = found.groups()
-        own = tree.Code(code) if code else tree.Strong(strong) if strong else tree.Link(shown, to)
+        own = tree.Code(code) if code else strong or tree.Link(shown, to)
         out += [text[at : found.start()], own]
         at = found.end()
     return tuple(one for one in (*out, text[at:]) if one)

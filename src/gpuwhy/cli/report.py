@@ -75,10 +75,6 @@ def _given(path: str) -> Answer | dict[str, Any]:
     if schema == "gpuwhy.report/1":
         with refused(contract.UnreadableError, f"{path}: "):
             return contract.read(msgspec.json.encode(values))
-    if not isinstance(schema, str) or schema not in saved.NEEDED:
+    if schema not in saved.CONTRACTS:
         raise UsageError(f"{path}: there is no page for {schema or 'a file without a schema'}")
-    wanted = saved.NEEDED[schema]
-    if wanted and not any(one in values for one in wanted):
-        holds = f"{path} says that it is {schema}, and holds no answer"
-        raise UsageError(f"{holds}: {' or '.join(wanted)} is missing")
     return values

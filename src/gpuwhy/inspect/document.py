@@ -159,7 +159,7 @@ def _library(one: of.Library, detail: int) -> tree.Item:
     for copy in one.lost if detail else one.lost[:1]:
         version = f" {copy.version}" if copy.version else ""
         lines.append((tree.Soft(f"before {copy.path}{version} ({copy.via})"),))
-    return item((tree.Strong(one.name), f" {one.version or ''}".rstrip()), *lines)
+    return item((one.name, f" {one.version or ''}".rstrip()), *lines)
 
 
 def _missing(gone: of.Missing, detail: int) -> tree.Item:
