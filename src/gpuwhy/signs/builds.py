@@ -18,13 +18,14 @@ from gpuwhy.knowledge.platforms import Dropped, dropped
 from gpuwhy.knowledge.releases import find
 from gpuwhy.signs import say
 from gpuwhy.signs.case import Case, rows
-from gpuwhy.signs.expect import gpu_present, installed, offline
+from gpuwhy.signs.expect import gpu_present, installed, is_image, offline
 from gpuwhy.signs.imports import cause_of, failed
 from gpuwhy.signs.installs import borrowed, flavour_conflicts
 
 # ---------------------------------------------------------------- framework.cpu_only
 
 _DIRECTML = {"tensorflow": "tensorflow-directml-plugin", "torch": "torch-directml"}
+_ARM_GPU = re.compile(r"(?i)\b(?:GH200|GB\d+|Grace|Orin|Xavier|Thor|Spark|Tegra|Jetson)")
 _WIDE = ("x86_64", "aarch64", "arm64")
 
 
@@ -49,7 +50,10 @@ def built_without_cuda(case: Case) -> Finding | None:
         saw(gpu, present),
     )
     if not with_gpu:
-        text = f"{case.named} is a build without CUDA, while this machine has {gpu}"
+        machine = value_or(facts.system.machine, "")
+        arm = is_image(facts) and machine in ("aarch64", "arm64") and not _ARM_GPU.search(gpu)
+        where = f" for {machine}, and so is the image: linux/arm64" if arm else ""
+        text = f"{case.named} is a build without CUDA{where}, while this machine has {gpu}"
         return say.proof(text, *seen)
     other, kind = say.release(with_gpu[0]), flavour(one.package)
     if one.name not in MAIN or (kind and not kind.cuda):  # a helper, or chosen by its name
