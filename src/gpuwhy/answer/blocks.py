@@ -208,7 +208,7 @@ def _stack(rows: Sequence[of.Layer], answer: of.Answer) -> tree.Pairs:
         named = not row.note or row.note in [one.id for one in answer.causes[:1]]
         remark = () if named else (tree.Soft(f" · {row.note}"),)
         shelves.append(tree.Pair(row.name, ((row.text, *remark),), row.mark))
-    return tree.Pairs(tuple(shelves))
+    return tree.Pairs(tuple(shelves), stack=True)
 
 
 def _rest(answer: of.Answer) -> tuple[tree.Pair, ...]:

@@ -131,14 +131,16 @@ class _Writer:
         }
 
     def document(self, one: tree.Document) -> Html:
-        """The answer, and the folds below."""
+        """The answer, with the stack beside it, and the folds below."""
         folds = [self.block(block) for block in one.blocks if isinstance(block, tree.Fold)]
-        words = [self.block(block) for block in one.blocks if not isinstance(block, tree.Fold)]
+        rest = [block for block in one.blocks if not isinstance(block, tree.Fold)]
+        stacks = [self.stack(one) for one in rest if isinstance(one, tree.Pairs) and one.stack]
+        words = [self.block(b) for b in rest if not (isinstance(b, tree.Pairs) and b.stack)]
         about = [el("span", text) for text in (one.made_by, one.made_on, one.about) if text]
         return el(
             "article",
             el("p", *about, class_="head") if about else None,
-            el("div", *words, class_="scene"),
+            el("div", el("div", *words, class_="said"), *stacks, class_="scene"),
             el("div", *folds, class_="folds") if folds else None,
         )
 
@@ -186,6 +188,15 @@ class _Writer:
         )
         first = any(row.label in ("Do this", "Run", "Look", "Install") for row in one.rows)
         return el("dl", *rows, class_="do" if first else None)
+
+    def stack(self, one: tree.Pairs) -> Html:
+        """The layers as boxes, one upon the other: the program on top, the GPU at the bottom."""
+        rows = (
+            el("li", sign(row.mark), el("b", row.label), *self.parts(row.body), class_=row.mark)
+            for row in reversed(one.rows)
+        )
+        label = "The stack, the program on top and the GPU at the bottom"
+        return el("ol", *rows, class_="stack", aria_label=label)
 
     def items(self, one: tree.Items) -> Html:
         rows = (el("li", sign(row.mark), el("div", *self.parts(row.body))) for row in one.rows)

@@ -88,6 +88,7 @@ class Pairs(msgspec.Struct, frozen=True):
     """Rows of label and value, in one column each."""
 
     rows: tuple[Pair, ...]
+    stack: bool = False  # they are layers, the GPU's first: HTML draws them, the program on top
 
 
 class Item(msgspec.Struct, frozen=True):
