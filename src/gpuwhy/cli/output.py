@@ -9,6 +9,7 @@ import argparse
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -89,7 +90,11 @@ def put(
         write(contract.as_json({"text": words, "values": as_values(values, hide)}))
         return
     if given("html"):
-        keep(options.html, html.page(hidden(document, hide)))
+        made_on = document.made_on or time.strftime("%Y-%m-%d")
+        keep(
+            options.html,
+            html.page(msgspec.structs.replace(hidden(document, hide), made_on=made_on)),
+        )
     if given("junit"):
         from gpuwhy.answer import ci
 
