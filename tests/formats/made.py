@@ -1,7 +1,5 @@
 """Small inputs made by hand: ELF libraries, CUDA fatbins, loader caches and wheels."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zipfile
@@ -9,9 +7,6 @@ from collections.abc import Sequence
 
 from gpuwhy.formats import Pread
 from gpuwhy.formats.ldcache import CacheEntry
-
-# ---------------------------------------------------------------- bytes
-
 
 def over(data: bytes) -> Pread:
     """A pread over bytes that refuses what the operating system's refuses."""
@@ -28,8 +23,6 @@ def number(value: int) -> bytes:
     return struct.pack("<I", value)
 
 
-# ---------------------------------------------------------------- ELF
-
 HEADER = 64
 _DYNAMIC_AT = HEADER + 2 * 56
 
@@ -39,13 +32,8 @@ def _library(size: int, dynamic_at: int, dynamic: bytes) -> bytes:
     header = struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, HEADER, 0, 0, 64, 56, 2, 64, 0, 0)
     load = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, size, size, 4096)
     at, length = dynamic_at, len(dynamic)
-    return (
-        b"\x7fELF\x02\x01\x01"
-        + bytes(9)
-        + header
-        + load
-        + struct.pack("<IIQQQQQQ", 2, 6, at, at, at, length, length, 8)
-    )
+    second = struct.pack("<IIQQQQQQ", 2, 6, at, at, at, length, length, 8)
+    return b"\x7fELF\x02\x01\x01" + bytes(9) + header + load + second
 
 
 def elf(needed: Sequence[str], soname: str = "", runpath: str = "", padding: int = 0) -> bytes:
@@ -86,21 +74,13 @@ def with_symbol(name: str, code: bytes) -> bytes:
     need = struct.pack("<HHIIIIHHII", 1, 1, needed[0], 16, 0, 0, 0, 2, needed[1], 0)
     tags = [(1, needed[0]), (14, at["libs.so"]), (0x6FFFFFFF, 1), (10, len(strings))]
     body = code
-    for tag, part in (
-        (6, symtab),
-        (0x6FFFFEF5, gnu),
-        (4, sysv),
-        (0x6FFFFFF0, versym),
-        (0x6FFFFFFE, need),
-        (5, strings),
-    ):
+    parts = {6: symtab, 0x6FFFFEF5: gnu, 4: sysv, 0x6FFFFFF0: versym, 0x6FFFFFFE: need, 5: strings}
+    for tag, part in parts.items():
         tags.append((tag, start + len(body)))
         body += part
     dynamic = b"".join(struct.pack("<qQ", *one) for one in tags).ljust(16 * 14, b"\0")
     return _library(start + len(body), _DYNAMIC_AT, dynamic) + dynamic + body
 
-
-# ---------------------------------------------------------------- CUDA fatbins
 
 PTX, SASS = 1, 2
 FATBIN = 0xBA55ED50
@@ -131,8 +111,6 @@ def library(fatbin: bytes, name: str = ".nv_fatbin") -> bytes:
     header = struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, table_at, 0, 64, 56, 0, 64, 3, 2)
     return b"\x7fELF\x02\x01\x01" + bytes(9) + header + fatbin + names + rows
 
-
-# ---------------------------------------------------------------- ld.so.cache
 
 X86_64, I386 = 0x0303, 0x0003
 
@@ -172,8 +150,6 @@ def with_levels(one: CacheEntry, *levels: str) -> bytes:
     return data[:32] + struct.pack("<I", len(data)) + data[36:] + head + listed
 
 
-# ---------------------------------------------------------------- wheels
-
 METADATA = (
     "Metadata-Version: 2.1\nName: demo\nVersion: 1.2\nRequires-Dist: numpy\n"
     "Requires-Dist: nvidia-cudnn-cu12 (==9.1.0.70)\n\nRequires-Dist: not-a-header\n"
@@ -187,7 +163,6 @@ def wheel(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) ->
         for name, data in members.items():
             archive.writestr(name, data)
         archive.writestr("demo-1.2.dist-info/METADATA", METADATA)
-        archive.writestr(
-            "demo-1.2.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-linux_x86_64\n"
-        )
+        tag = "Wheel-Version: 1.0\nTag: py3-none-linux_x86_64\n"
+        archive.writestr("demo-1.2.dist-info/WHEEL", tag)
     return out.getvalue()

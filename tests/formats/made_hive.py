@@ -1,13 +1,9 @@
 """Registry hives for tests, written cell by cell."""
 
-from __future__ import annotations
-
 import struct
 from typing import Any
 
-Tree = dict[
-    str, Any
-]  # a name → a subkey (a dict), or a value: a text, a number, (text,) for one that expands
+Tree = dict[str, Any]  # a subkey (a dict), or a value: a text, a number, (text,) for one that expands
 
 
 class _Cells:
@@ -24,13 +20,8 @@ def hive(tree: Tree, kind: bytes = b"lh", wide: bool = False) -> bytes:
     """The bytes of a hive with these keys and values."""
     cells = _Cells()
     root = _key(cells, "ROOT", tree, kind, wide)
-    return (
-        b"regf"
-        + bytes(0x20)
-        + struct.pack("<II", root, len(cells.data))
-        + bytes(0x1000 - 0x2C)
-        + bytes(cells.data)
-    )
+    head = b"regf" + bytes(0x20) + struct.pack("<II", root, len(cells.data))
+    return head.ljust(0x1000, b"\0") + bytes(cells.data)
 
 
 def _named(name: str, wide: bool) -> tuple[bytes, int]:
@@ -38,12 +29,12 @@ def _named(name: str, wide: bool) -> tuple[bytes, int]:
 
 
 def _key(cells: _Cells, name: str, tree: Tree, kind: bytes, wide: bool) -> int:
-    below = [
-        _key(cells, title, one, kind, wide) for title, one in tree.items() if isinstance(one, dict)
-    ]
-    values = [
-        _value(cells, title, one, wide) for title, one in tree.items() if not isinstance(one, dict)
-    ]
+    below, values = [], []
+    for title, one in tree.items():
+        if isinstance(one, dict):
+            below.append(_key(cells, title, one, kind, wide))
+        else:
+            values.append(_value(cells, title, one, wide))
     listed = _listed(cells, below, kind) if below else 0xFFFFFFFF
     lines = cells.add(struct.pack(f"<{len(values)}I", *values)) if values else 0xFFFFFFFF
     title, short = _named(name, wide)
@@ -61,25 +52,20 @@ def _listed(cells: _Cells, below: list[int], kind: bytes) -> int:
     if kind == b"ri":
         parts = [_listed(cells, [one], b"li") for one in below]
         return cells.add(b"ri" + struct.pack(f"<H{len(parts)}I", len(parts), *parts))
-    step = b"".join(
-        struct.pack("<I", one) + (bytes(4) if kind in (b"lf", b"lh") else b"") for one in below
-    )
+    gap = bytes(4) if kind in (b"lf", b"lh") else b""
+    step = b"".join(struct.pack("<I", one) + gap for one in below)
     return cells.add(kind + struct.pack("<H", len(below)) + step)
 
 
 def _value(cells: _Cells, name: str, value: Any, wide: bool) -> int:
     title, short = _named(name, wide)
     if isinstance(value, int):
-        return cells.add(
-            b"vk" + struct.pack("<HIIIHH", len(title), 0x80000004, value, 4, short, 0) + title
-        )
-    kind, text = (2, value[0]) if isinstance(value, tuple) else (1, value)
-    data = (text + "\0").encode("utf-16-le")
-    return cells.add(
-        b"vk"
-        + struct.pack("<HIIIHH", len(title), len(data), _data(cells, data), kind, short, 0)
-        + title
-    )
+        row = (0x80000004, value, 4)
+    else:
+        kind, text = (2, value[0]) if isinstance(value, tuple) else (1, value)
+        data = (text + "\0").encode("utf-16-le")
+        row = (len(data), _data(cells, data), kind)
+    return cells.add(b"vk" + struct.pack("<HIIIHH", len(title), *row, short, 0) + title)
 
 
 def _data(cells: _Cells, data: bytes) -> int:

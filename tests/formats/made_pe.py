@@ -1,7 +1,5 @@
 """Builds small PE files: headers, one section with every table, further sections as given."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping, Sequence
 
@@ -37,9 +35,7 @@ def _imports(section: _Section, imports: Mapping[str, Sequence[str]], bits: int)
 
 
 def _delayed(section: _Section, names: Sequence[str]) -> tuple[int, int]:
-    rows = b"".join(
-        struct.pack("<IIIIIIII", 1, section.text(name), 0, 0, 0, 0, 0, 0) for name in names
-    )
+    rows = b"".join(struct.pack("<II24x", 1, section.text(name)) for name in names)
     return section.add(rows + bytes(32)), len(rows) + 32
 
 
@@ -113,48 +109,25 @@ def pe(
 
 
 def _file(
-    tables: bytes,
-    directories: list[tuple[int, int]],
-    machine: int,
-    bits: int,
-    more: dict[str, bytes],
-    dll: bool,
+    tables: bytes, directories: list[tuple[int, int]], machine: int, bits: int, more: dict[str, bytes], dll: bool
 ) -> bytes:
     rows, body, address = b"", b"", BASE
     for name, data in {".rdata": tables, **more}.items():
         data += b"\0" * (-len(data) % 512)
         place = FIRST + len(body)
-        rows += struct.pack(
-            "<8sIIIIIIHHI",
-            name.encode()[:8],
-            len(data),
-            address,
-            len(data),
-            place,
-            0,
-            0,
-            0,
-            0,
-            0x60000060,
-        )
+        sizes = (len(data), address, len(data), place)
+        rows += struct.pack("<8sIIII12xI", name.encode()[:8], *sizes, 0x60000060)
         body += data
         address += len(data) + -len(data) % 0x1000
     count = len(more) + 1
-    common = struct.pack(
-        "<IIHHHHHHIIIIHH", 0x1000, 0x200, 6, 0, 0, 0, 6, 0, 0, address, FIRST, 0, 3, 0
-    )
+    stacks = (1 << 20, 4096, 1 << 20, 4096, 0, 16)
     if bits == 64:
-        optional = (
-            struct.pack("<HBBIIIIIQ", 0x20B, 14, 0, 512, len(body), 0, 0, BASE, 0x180000000)
-            + common
-        )
-        optional += struct.pack("<QQQQII", 1 << 20, 4096, 1 << 20, 4096, 0, 16)
+        optional = struct.pack("<HBBIIIIIQ", 0x20B, 14, 0, 512, len(body), 0, 0, BASE, 0x180000000)
+        last = struct.pack("<QQQQII", *stacks)
     else:
-        optional = (
-            struct.pack("<HBBIIIIIII", 0x10B, 14, 0, 512, len(body), 0, 0, BASE, 0, 0x10000000)
-            + common
-        )
-        optional += struct.pack("<IIIIII", 1 << 20, 4096, 1 << 20, 4096, 0, 16)
+        optional = struct.pack("<HBBIIIIIII", 0x10B, 14, 0, 512, len(body), 0, 0, BASE, 0, 1 << 28)
+        last = struct.pack("<IIIIII", *stacks)
+    optional += struct.pack("<IIH6xH6xII4xHH", 0x1000, 0x200, 6, 6, address, FIRST, 3, 0) + last
     optional += b"".join(struct.pack("<II", *one) for one in directories)
     flags = 0x22 | (0x2000 if dll else 0)
     head = b"MZ" + bytes(58) + struct.pack("<I", 64) + b"PE\0\0"
@@ -165,11 +138,7 @@ def _file(
 RICH = pe(
     {"cublasLt64_11.dll": ["cublasLtCreate", "cublasLtMatmul"], "KERNEL32.dll": ["LoadLibraryA"]},
     delayed=["nvcuda.dll"],
-    exports={
-        "cudnnGetVersion": b"\xb8" + struct.pack("<I", 7605) + b"\xc3",
-        "alpha": b"\xc3",
-        "zeta": b"\xc3",
-    },
+    exports={"cudnnGetVersion": b"\xb8\xb5\x1d\0\0\xc3", "alpha": b"\xc3", "zeta": b"\xc3"},
     version=(6, 14, 11, 10010),
     strings={"FileDescription": "NVIDIA CUDA 10.1.243 Runtime", "ProductVersion": "6,14,11,10010"},
 )

@@ -1,7 +1,5 @@
 """Real ELF files of this machine."""
 
-from __future__ import annotations
-
 import os
 import sys
 import sysconfig

@@ -1,11 +1,8 @@
 """Any part of a compressed stream equals that of the plain bytes, in whatever order it is read."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import zlib
-from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -33,18 +30,11 @@ def opened(form: str, packed: bytes) -> Pread:
     return gunzipped(over(packed), len(packed))
 
 
-def deflated(data: bytes) -> bytes:
-    return zlib.compress(data, wbits=-15)
-
-
-def parts(pack: Callable[[bytes], bytes], step: int) -> bytes:
-    return b"".join(pack(DATA[n : n + step]) for n in range(0, len(DATA), step))
-
-
+MEMBERS = [gzip.compress(DATA[n : n + 7777]) for n in range(0, len(DATA), 7777)]
 PACKED = {
-    "deflate": ("deflate", deflated(DATA)),
+    "deflate": ("deflate", zlib.compress(DATA, wbits=-15)),
     "gzip": ("gzip", gzip.compress(DATA)),
-    "gzip, several members": ("gzip", parts(gzip.compress, 7777)),
+    "gzip, several members": ("gzip", b"".join(MEMBERS)),
     "gzip, padded": ("gzip", gzip.compress(DATA) + bytes(512)),
     "gzip, empty members": ("gzip", gzip.compress(b"") + gzip.compress(DATA) + gzip.compress(b"")),
 }
@@ -68,17 +58,8 @@ def test_marks_stay_few_and_still_lead_everywhere():
     assert pread(0, len(DATA)) == DATA
 
 
-@pytest.mark.parametrize("packed", [gzip.compress(b"x" * 3000, mtime=0)])
-def test_a_whole_number_of_blocks_ends_where_it_ends(packed):
-    pread = opened("gzip", packed)
-    assert pread(2999, 10) == b"x"
-    assert pread(3000, 10) == b""
-
-
-CUTS = [(name, cut) for name in ("gzip", "deflate") for cut in (3, 15, 500, -5000)]
-
-
-@pytest.mark.parametrize("name, cut", [*CUTS, ("gzip", -1)])
+@pytest.mark.parametrize("name", ["gzip", "deflate"])
+@pytest.mark.parametrize("cut", [3, 15, 500, -5000])
 def test_cut_short_is_malformed(name, cut):
     form, packed = PACKED[name]
     pread = opened(form, packed[:cut])

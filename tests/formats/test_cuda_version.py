@@ -1,7 +1,5 @@
 """Versions from the bytes of CUDA libraries: a plausible number, or none."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.formats.cuda_version import read_cuda_version

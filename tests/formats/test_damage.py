@@ -1,11 +1,10 @@
 """No input breaks a reader: whatever the bytes are, only MalformedError comes out."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io
 import tarfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -55,25 +54,17 @@ def _symbols(kind, *calls):
 
 
 READERS = {
-    "elf": [
-        _sized(read_elf),
-        _sized(read_versions),
-        _sized(lambda pread, size: read_sections(pread, size, SECTIONS)),
-    ],
+    "elf": [_sized(read_elf), _sized(read_versions), _sized(partial(read_sections, names=SECTIONS))],
     "symbols": _symbols(
         Symbols, lambda s: s.imports("cu"), lambda s: s.find("malloc"), lambda s: s.find("f")
     ),
-    "cudaversion": [
-        _cuda("libcudart.so.12"),
-        _cuda("libcudnn_cnn.so.9"),
-        _cuda("libcublasLt.so.12"),
-        _cuda("libnvrtc.so.12"),
-    ],
-    "fatbin": [_sized(lambda pread, size: read_gpu_code(pread, size, 64))],
+    "cudaversion": [_cuda(f"lib{one}.so.12") for one in ("cudart", "cublasLt", "nvrtc")]
+    + [_cuda("libcudnn_cnn.so.9")],
+    "fatbin": [_sized(partial(read_gpu_code, most=64))],
     "ldcache": [read_ldcache],
     "pe": [
         _sized(read_pe),
-        _sized(lambda pread, size: read_gpu_code(pread, size, 64)),
+        _sized(partial(read_gpu_code, most=64)),
         _cuda("cudnn64_7.dll"),
         *_symbols(
             PeSymbols,
@@ -85,18 +76,12 @@ READERS = {
     "wheel": [_sized(read_wheel)],
     "tar": [lambda data: [*read_tar(made.over(data))]],
     "gzip": [lambda data: gunzipped(made.over(data), len(data))(0, 1 << 20)],
-    "hive": [
-        lambda data: Hive(made.over(data)).key("A/b"),
-        lambda data: Hive(made.over(data)).key("Long"),
-    ],
+    "hive": [lambda data, key=key: Hive(made.over(data)).key(key) for key in ("A/b", "Long")],
 }
 LEVELS = made.with_levels(CacheEntry("libb.so", "/b", made.X86_64, 1 << 62), "x86-64-v2")
 CODE = made.padded(made.container(made.entry(made.SASS, 80), made.entry(made.PTX, 90)))
 WHOLE = {
-    "elf": [
-        made.elf(("libc.so.6",), "liba.so", "$ORIGIN"),
-        min(map(Path.read_bytes, files()), key=len),
-    ],
+    "elf": [made.elf(("libc.so.6",), "liba.so", "$ORIGIN"), min(map(Path.read_bytes, files()), key=len)],
     "symbols": [made.with_symbol("f", b"\xc3")],
     "cudaversion": [made.with_symbol("cudaRuntimeGetVersion", b"\xc7\x07" + made.number(12090))],
     "fatbin": [made.library(CODE * 2)],

@@ -1,8 +1,5 @@
 """The ELF reader against pyelftools on real files, and on headers made to deceive."""
 
-from __future__ import annotations
-
-import re
 import struct
 
 import pytest
@@ -64,6 +61,8 @@ def test_a_library_made_by_hand():
     assert (found.bits, found.machine, found.soname) == (64, "x86_64", "libtiny.so.1")
     assert found.needed == ("libcudart.so.12", "libc.so.6")
     assert (found.rpath, found.runpath, found.extent) == ("", "$ORIGIN/../lib", len(TINY))
+    found = read(TINY.replace(b"$ORIGIN", b"\0RIGIN!"))
+    assert (found.runpath, found.has_runpath, found.ignores_rpath) == ("", True, True)
 
 
 @given(st.integers(64 + 2 * 56, len(TINY) - 1))
@@ -96,30 +95,24 @@ def patched(*changes: tuple[int, str, int]) -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        pytest.param(
-            patched((40, "<Q", 1 << 40), (58, "<H", 64), (60, "<H", 5)), id="sections past the end"
-        ),
-        pytest.param(
-            patched((40, "<Q", 64), (58, "<H", 64), (60, "<H", 0xFFFF)), id="65535 sections"
-        ),
-        pytest.param(patched((56, "<H", 0xFFFF)), id="65535 program headers"),
-        pytest.param(patched((32, "<Q", 1 << 62)), id="program headers past the end"),
-        pytest.param(patched((64 + 56 + 32, "<Q", 1 << 60)), id="dynamic section of 2^60 bytes"),
-        pytest.param(patched((DYNAMIC + 16 * 4 + 8, "<Q", 1 << 50)), id="strings nowhere"),
-        pytest.param(patched((DYNAMIC + 8, "<Q", 1 << 32)), id="name at an offset of 2^32"),
-    ],
-)
-def test_hostile_headers_are_refused_or_seen_as_cut(data):
+HOSTILE = {
+    "sections past the end": [(40, "<Q", 1 << 40), (58, "<H", 64), (60, "<H", 5)],
+    "65535 sections": [(40, "<Q", 64), (58, "<H", 64), (60, "<H", 0xFFFF)],
+    "65535 program headers": [(56, "<H", 0xFFFF)],
+    "program headers past the end": [(32, "<Q", 1 << 62)],
+    "dynamic section of 2^60 bytes": [(64 + 56 + 32, "<Q", 1 << 60)],
+    "strings nowhere": [(DYNAMIC + 16 * 4 + 8, "<Q", 1 << 50)],
+    "name at an offset of 2^32": [(DYNAMIC + 8, "<Q", 1 << 32)],
+}
+
+
+@pytest.mark.parametrize("changes", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_headers_are_refused_or_seen_as_cut(changes):
     try:
-        found = read(data)
-    except MalformedError as refused:
-        outcome = str(refused)
-    else:
-        outcome = "cut at offset" if found.extent > len(TINY) else "read"
-    assert re.fullmatch(r".* at offset.*", outcome)
+        cut = read(patched(*changes)).extent > len(TINY)
+    except MalformedError as error:
+        cut = " at offset" in str(error)
+    assert cut
 
 
 def test_names_of_libraries_are_bounded_while_search_paths_may_be_long():
@@ -128,27 +121,10 @@ def test_names_of_libraries_are_bounded_while_search_paths_may_be_long():
         read(elf(("x" * 5000,)))
 
 
-@pytest.mark.parametrize(
-    "place, value, why",
-    [
-        (7, 9, "OS ABI 9"),
-        (8, 1, "OS ABI 0, version 1"),
-        (12, 1, "padding"),
-        (16, 1, "ELF type 1"),
-        (5, 1, ""),
-    ],
-)
-def test_what_the_loader_would_refuse_is_noted(place, value, why):
-    refused = read(patched((place, "<B", value))).refused
-    assert why in refused
-    assert bool(refused) == bool(why)
-
-
-def test_an_empty_runpath_is_still_a_runpath():
-    data = bytearray(TINY)
-    data[data.index(b"$ORIGIN")] = 0
-    found = read(bytes(data))
-    assert (found.runpath, found.has_runpath, found.ignores_rpath) == ("", True, True)
+def test_what_the_loader_would_refuse_is_noted():
+    for place, value, why in ((7, 9, "ABI 9"), (8, 1, "version 1"), (12, 1, "padding"), (16, 1, "ELF type 1")):
+        assert why in read(patched((place, "<B", value))).refused
+    assert read(patched((5, "<B", 1))).refused == ""
 
 
 @pytest.mark.parametrize("path", files()[2:6], ids=lambda path: path.name)

@@ -1,7 +1,5 @@
 """Registry hives: what was written comes back."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.formats import MalformedError

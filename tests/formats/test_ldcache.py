@@ -1,7 +1,5 @@
 """The loader's cache: written by hand and read back, and compared with ldconfig."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path
@@ -27,25 +25,9 @@ ENTRIES = st.lists(
 def test_both_formats_read_back(entries):
     assert read_ldcache(new_format(entries)) == tuple(entries)
     plain = tuple(CacheEntry(one.name, one.path, one.flags, 0) for one in entries)
-    assert read_ldcache(old_format(entries)) == plain
-
-
-def test_the_new_part_behind_an_old_one_wins():
-    old = old_format([CacheEntry("old", "/old", X86_64, 0)])
-    old += bytes(-len(old) % 8)
-    found = read_ldcache(old + new_format([CacheEntry("new", "/new", X86_64, 0)]))
-    assert [one.path for one in found] == ["/new"]
-
-
-def test_each_machine_has_its_own_entries():
-    entries = [
-        CacheEntry("libcuda.so.1", "/b", I386, 0),
-        CacheEntry("libcuda.so.1", "/a", X86_64, 0),
-    ]
-    found = read_ldcache(new_format(entries))
-    assert [one.path for one in found if one.serves("x86_64")] == ["/a"]
-    assert [one.path for one in found if one.serves("i386")] == ["/b"]
-    assert all(one.serves("s390x") for one in found), "of an unknown machine nothing is left out"
+    old = old_format(entries)
+    assert read_ldcache(old) == plain
+    assert read_ldcache(old + bytes(-len(old) % 8) + new_format(entries[:1])) == tuple(entries[:1])
 
 
 @pytest.mark.parametrize("index, level", [(0, "x86-64-v2"), (1, "x86-64-v3"), (2, "")])
@@ -58,6 +40,11 @@ def test_levels_of_the_extension(index, level):
 def test_what_is_no_cache_is_refused(data):
     with pytest.raises(MalformedError, match=r"ld\.so\.cache"):
         read_ldcache(data)
+
+
+def test_each_machine_has_its_own_entries():
+    served = {one: CacheEntry("x", "/x", X86_64, 0).serves(one) for one in ("x86_64", "i386", "s390x")}
+    assert served == {"x86_64": True, "i386": False, "s390x": True}, "of an unknown one nothing is left out"
 
 
 def test_endless_strings_are_refused():
@@ -75,6 +62,4 @@ def test_agrees_with_ldconfig():
     said = subprocess.run([LDCONFIG, "-p"], capture_output=True, text=True, check=True).stdout
     rows = [line.strip().split(" => ") for line in said.splitlines() if " => " in line]
     ours = read_ldcache(CACHE.read_bytes())
-    assert [(one.name, one.path) for one in ours] == [
-        (row[0].split(" (")[0], row[1]) for row in rows
-    ]
+    assert [(one.name, one.path) for one in ours] == [(row[0].split(" (")[0], row[1]) for row in rows]

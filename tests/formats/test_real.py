@@ -3,8 +3,6 @@
 GPUWHY_LAB=/folder of virtual environments and unpacked wheels.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

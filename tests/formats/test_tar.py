@@ -1,7 +1,5 @@
 """The tar reader against the standard library's, on every form that it writes."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 

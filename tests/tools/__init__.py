@@ -1,7 +1,5 @@
 """The scripts in tools/, imported by path: they are no package."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from types import ModuleType

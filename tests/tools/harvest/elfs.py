@@ -1,7 +1,5 @@
 """Tiny ELF files with one code and one read-only section, to be read like a framework's library."""
 
-from __future__ import annotations
-
 import struct
 
 CODE, TEXT = 0x1000, 0x4000  # file offset = address

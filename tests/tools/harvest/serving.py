@@ -1,7 +1,5 @@
 """A small HTTP server with good and bad manners, and wheels to serve."""
 
-from __future__ import annotations
-
 import io
 import re
 import threading

@@ -1,7 +1,5 @@
 """What the tables of the package index's files keep of a release."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("urllib3")

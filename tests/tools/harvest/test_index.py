@@ -1,7 +1,5 @@
 """Project pages in both shapes, wheel names, and the wheel that stands for a release."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -48,12 +46,9 @@ def test_a_json_page():
     assert found == [index.IndexFile("torch-1.0-py3-none-any.whl", "u", DIGEST, "2018", False)]
 
 
-def test_a_page_that_is_something_else(server):
+def test_what_is_no_page(server):
     with pytest.raises(WebError, match="is not one"):
         files(server, "<html>please log in</html>")
-
-
-def test_a_project_that_is_not_there(server):
     assert index.files(Web(2, 0.0), server.address, "nothing") is None
 
 
@@ -80,6 +75,5 @@ def test_wheel_names(name, platform, pythons, systems):
 
 
 def test_the_newest_ordinary_python_stands_for_a_release():
-    names = ["t-1.0-cp39-cp39-win_amd64.whl", "t-1.0-cp310-cp310-win_amd64.whl", "t-1.0-cp313-cp313t-win_amd64.whl",
-             "t-1.0-pp311-pypy311_pp73-win_amd64.whl"]  # fmt: skip
+    names = [f"t-1.0-{tag}-win_amd64.whl" for tag in ("cp39-cp39", "cp310-cp310", "cp313-cp313t", "pp311-pypy311_pp73")]
     assert max((tagged(n, "t") for n in names), key=lambda t: t.order).pythons == ("3.10",)

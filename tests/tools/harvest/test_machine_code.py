@@ -1,7 +1,5 @@
 """Versions in machine code: the shapes in which compilers have stored them, and silence where nothing fits."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest
@@ -40,41 +38,28 @@ def text_calls(*numbers: int) -> bytes:
     return out
 
 
-def test_two_numbers_in_one_store():
-    assert compiled(library(store8(-32, 6 << 32 | 7), store4(-24, 5)), "7") == "7.6.5"
+BESIDE_ITS_HUNDREDS = b"\x48\x81\xff" + struct.pack("<I", 5100) + b"\xbf" + struct.pack("<I", 5110)  # cmp; mov
+SHAPES = {
+    "two numbers in one store": (store8(-32, 6 << 32 | 7) + store4(-24, 5), "7", "7.6.5"),
+    "three stores": (store4(-32, 7) + store4(-28, 3) + store4(-24, 0), "7", "7.3.0"),
+    "three calls": (text_calls(8, 9, 4), "8", "8.9.4"),
+    "three calls the other way round": (text_calls(4, 6, 7), "7", "7.6.4"),
+    "one number beside its hundreds": (BESIDE_ITS_HUNDREDS, "", "5.1.10"),
+    "a constant record": (lea("rsi", CODE + 16, TEXT + 64), "9", "9.3.0"),
+    "nothing": (b"", "7", ""),
+    "one of three": (store4(-32, 7), "7", ""),
+    "two that differ": (text_calls(8, 9, 4) + text_calls(8, 1, 2), "8", ""),
+}
 
 
-def test_three_stores():
-    assert compiled(library(store4(-32, 7), store4(-28, 3), store4(-24, 0)), "7") == "7.3.0"
+@pytest.mark.parametrize("code, major, version", SHAPES.values(), ids=SHAPES)
+def test_what_is_compiled_in(code, major, version):
+    assert compiled(library(code, constants=struct.pack("<III", 9, 3, 0)), major) == version
 
 
-def test_three_calls():
-    assert compiled(library(text_calls(8, 9, 4)), "8") == "8.9.4"
-
-
-def test_three_calls_the_other_way_round():
-    assert compiled(library(text_calls(4, 6, 7)), "7") == "7.6.4"
-
-
-def test_one_number_beside_its_hundreds():
-    code = b"\x48\x81\xff" + struct.pack("<I", 5100) + b"\xbf" + struct.pack("<I", 5110)  # cmp rdi, imm; mov edi, imm
-    assert compiled(library(code)) == "5.1.10"
-
-
-def test_a_constant_record():
-    at = CODE + 16
-    assert compiled(library(lea("rsi", at, TEXT + 64), constants=struct.pack("<III", 9, 3, 0)), "9") == "9.3.0"
-
-
-@pytest.mark.parametrize("code", [b"", store4(-32, 7), text_calls(8, 9, 4) + text_calls(8, 1, 2)])
-def test_what_does_not_fit_is_not_told(code):
-    assert compiled(library(code), "8" if code[:1] == b"\xbf" else "7") == ""
-
-
-def test_no_library_at_all():
-    assert compiled(b"\x7fELF" + bytes(100)) == ""
-    assert compiled(b"MZ" + bytes(100)) == ""
-    assert compiled(b"") == ""
+@pytest.mark.parametrize("data", [b"\x7fELF" + bytes(100), b"MZ" + bytes(100), b""])
+def test_no_library_at_all(data):
+    assert compiled(data) == ""
 
 
 def test_jax_build_versions():
@@ -84,7 +69,4 @@ def test_jax_build_versions():
     code[16:23] = lea("rax", CODE + 16, function)
     code[23:30] = lea("rax", CODE + 23, TEXT)
     assert build_versions(elf(bytes(code), b"cuda_runtime_build_version\0")) == {"cuda_runtime": 12090}
-
-
-def test_jax_without_the_functions():
     assert build_versions(elf(b"\x90" * 64, b"nothing\0")) == {}

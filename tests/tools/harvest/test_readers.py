@@ -1,7 +1,5 @@
 """Readers: what each generation of a framework's wheels tells, from wheels made for the purpose."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest
@@ -70,17 +68,20 @@ def test_tensorflow_on_windows_joins_dll_names(read):
     assert "cublasLt64_11.dll" in found.values["opens"]
 
 
-def test_tensorflow_without_cuda(read):
-    found = read(tensorflow.light, f"tensorflow-1.15.2-{LINUX}", "tensorflow", {
-        META: "", BUILD: "is_cuda_build = False\n"})  # fmt: skip
-    assert found.values == {"cuda": None, "cudnn": None, "sass": [], "ptx": [], "opens": []}
+NO_CUDA = {
+    "tensorflow": (tensorflow.light, f"tensorflow-1.15.2-{LINUX}", {META: "", BUILD: "is_cuda_build = False\n"}),
+    "stub": (tensorflow.light, f"tensorflow-2.12.0-{WINDOWS}", {META: "Requires-Dist: tensorflow-intel==2.12.0\n"}),
+    "torch": (torch.light, f"torch-2.1.0-{WINDOWS}", {"torch/version.py": "cuda: Optional[str] = None\n"}),
+    "jaxlib": (jax.light, f"jaxlib-0.4.30-{LINUX}", {META: "", "jaxlib/xla_extension.so": b"x"}),
+}
 
 
-def test_a_tensorflow_that_only_asks_for_another_package(read):
-    found = read(tensorflow.light, f"tensorflow-2.12.0-{WINDOWS}", "tensorflow", {
-        META: "Requires-Dist: tensorflow-intel==2.12.0\n"})  # fmt: skip
+@pytest.mark.parametrize("name", NO_CUDA)
+def test_without_cuda(read, name):
+    light, file, members = NO_CUDA[name]
+    found = read(light, file, file.partition("-")[0], members)
     assert found.values["cuda"] is None
-    assert found.evidence["cuda"] == f"stub@{META}"
+    assert name != "stub" or found.evidence["cuda"] == f"stub@{META}"
 
 
 def test_tensorflow_that_contradicts_itself_is_no_row(read):
@@ -100,16 +101,6 @@ def test_torch_pins_and_markers(read):
     assert found.values["requires"] == {"nvidia-cudnn-cu12": "==8.9.2.26"}
     arm = read(torch.light, "torch-2.1.0-cp310-cp310-manylinux2014_aarch64.whl", "torch", members)
     assert "requires" not in arm.values
-
-
-def test_torch_without_cuda(read):
-    found = read(torch.light, f"torch-2.1.0-{WINDOWS}", "torch", {"torch/version.py": "cuda: Optional[str] = None\n"})
-    assert found.values["cuda"] is None
-
-
-def test_jaxlib_without_cuda_libraries_is_the_cpu_build(read):
-    found = read(jax.light, f"jaxlib-0.4.30-{LINUX}", "jaxlib", {META: "", "jaxlib/xla_extension.so": b"x"})
-    assert found.values["cuda"] is None
 
 
 def test_onnxruntime_by_its_opening_module(read):

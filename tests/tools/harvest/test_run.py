@@ -1,7 +1,5 @@
 """The whole run against a small index: rows, the same bytes again, only new files read, nothing lost."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,6 @@
 """Remote wheels: read by ranges, and every lie of a file or server is an error, never a value."""
 
-from __future__ import annotations
-
+import random
 import struct
 
 import pytest
@@ -45,8 +44,6 @@ def test_reads_members_and_only_what_it_needs(server, web):
 
 def test_a_stream_is_cut_off_when_nobody_reads_on(server, web, monkeypatch):
     monkeypatch.setattr(wheels, "_CHUNK", 1 << 12)
-    import random
-
     noise = random.Random(1).randbytes(1 << 20)
     wheel = Wheel(web, put(server, {"a.so": noise}))
     before = web.received
@@ -60,6 +57,11 @@ def test_a_server_with_bad_manners_is_an_error(server, web, manners, said):
     server.manners = manners
     with pytest.raises(WebError, match=said):
         Wheel(web, url)
+    with pytest.raises(WebError, match="404"):
+        Wheel(web, server.address + "none.whl")
+    server.manners = "ranges"
+    with pytest.raises(BrokenWheel, match="no end"):
+        Wheel(web, put(server, data=b"not a zip file" * 100))
 
 
 def test_a_failing_server_is_asked_again(server, web):
@@ -67,16 +69,6 @@ def test_a_failing_server_is_asked_again(server, web):
     server.manners = "fails"
     assert Wheel(web, url).read("a/METADATA") == b"Name: a\n"
     assert len(server.asked) == 4
-
-
-def test_a_missing_file_is_an_error(server, web):
-    with pytest.raises(WebError, match="404"):
-        Wheel(web, server.address + "none.whl")
-
-
-def test_a_directory_that_is_none(server, web):
-    with pytest.raises(BrokenWheel, match="no end"):
-        Wheel(web, put(server, data=b"not a zip file" * 100))
 
 
 @pytest.mark.parametrize(

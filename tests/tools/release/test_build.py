@@ -1,7 +1,5 @@
 """Wheel and source: built twice, the same bytes; complete; accepted by twine; small."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import os

@@ -1,12 +1,9 @@
 """gpuwhy.pyz: unpacks once, for its owner alone, from the same bytes each time; and the real one on every Python."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -55,15 +52,6 @@ def test_a_python_without_its_compiled_part_is_told(tmp_path):
     done = start(file, XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert (done.returncode, f"no compiled part for {tag()}" in done.stderr) == (1, True)
     assert list((tmp_path / "cache" / "gpuwhy").iterdir()) == []
-
-
-def test_the_start_is_understood_by_old_pythons():
-    """No syntax newer than Python 2.7 knows; ast has no such switch below 3.7 rules, so the words are looked for."""
-    text = (ROOT / "tools" / "release" / "start.py").read_text()
-    assert 'f"' not in text
-    assert " -> " not in text
-    assert "from __future__ import annotations" not in text
-    assert sysconfig.get_platform().split("-")[0] in tag()
 
 
 @pytest.mark.doors

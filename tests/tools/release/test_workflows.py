@@ -1,7 +1,5 @@
 """GitHub's schemas accept the workflows and the action; what a build says of itself."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

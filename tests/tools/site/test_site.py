@@ -1,7 +1,5 @@
 """The site: no link to nowhere, no lost page."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The readers of variables: from Python's syntax trees and from a library's strings."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("isal")
