@@ -1,7 +1,7 @@
 """The authored tables that plans rest on, held against the harvested rows."""
 
 from gpuwhy.knowledge.platforms import Migration, crossed
-from gpuwhy.knowledge.needs import needs, states
+from gpuwhy.knowledge.needs import needs
 from gpuwhy.knowledge.releases import family
 from gpuwhy.knowledge.tables import rows
 from gpuwhy.knowledge.torch_builds import variants
@@ -10,12 +10,6 @@ from gpuwhy.facts.version import at_least, major_minor
 
 def test_every_cap_says_how_it_is_known():
     assert all(row.because and row.source.detail and not at_least(row.since, row.until) for row in needs("cap"))
-
-
-def test_keras_follows_tensorflow():
-    assert states("tensorflow", "2.15.1") == {"keras": ">=2.15.0rc0,<2.16"}
-    assert states("tensorflow", "2.16.1") == {"keras": ">=3"}
-    assert states("torch", "2.5.1") == {}
 
 
 def test_the_build_on_the_package_index_is_one_of_the_matrix():

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pynvml
 import pytest
 
 from gpuwhy.knowledge import codes
@@ -64,12 +63,6 @@ def test_find(text, found):
     assert named(text) == found
 
 
-def test_a_bare_number_is_ambiguous():
-    apis = [code.api for code in codes.find("4")]
-    assert {"cuda", "cudnn", "cusolver", "cufft", "nccl", "nvml"} <= set(apis)
-    assert apis.count("cuda") == 2, "the runtime before CUDA 10.1 counted otherwise"
-
-
 def test_which_numbers_hold_where():
     [code] = codes.find("CUDNN_STATUS_VERSION_MISMATCH")
     assert [(n.code, n.where) for n in code.numbers] == [(14, "cuDNN 8"), (1002, "cuDNN 9")]
@@ -82,24 +75,25 @@ def test_which_numbers_hold_where():
     assert [n.where for n in code.numbers] == ["runtime"]
 
 
-def test_sources_name_the_first_release():
-    [code] = codes.find("CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED")
-    assert "9.2" in code.source.detail
-    assert all(code.source.where and code.source.kind == "know" for code in codes.everything())
+def test_rows_are_unique_sourced_and_say_something():
+    rows = codes.everything()
+    assert len({(code.api, code.names or code.numbers) for code in rows}) == len(rows)
+    assert all(code.source.where and code.source.kind == "know" for code in rows)
+    xids = tables.rows("xid.jsonl", codes.XidRow)
+    assert [row.number for row in xids] == sorted({row.number for row in xids})
+    assert all(len(row.text) > 10 and not row.text.endswith(".") and row.source.where for row in xids)
+    assert all(row.hardware or not row.recovered for row in xids)
+    slugs = {api: set(named) for api, named in codes.table().libraries.items()}
+    slugs["cuda"] = {row.slug for row in codes.table().cuda}
+    for api, words in codes.words().items():
+        assert set(words) <= slugs[api], api
+        assert all(text and not text.endswith(".") for text in words.values())
 
 
 def test_near():
     assert codes.near("CUDNN_STATUS_INTERAL_ERROR")[0] == "CUDNN_STATUS_INTERNAL_ERROR"
     assert codes.near("cudnn 77") == ["cudnn 12", "cudnn 13", "cudnn 14"]
     assert codes.near("77777") == []
-
-
-def test_words_belong_to_statuses():
-    slugs = {api: set(rows) for api, rows in codes.table().libraries.items()}
-    slugs["cuda"] = {row.slug for row in codes.table().cuda}
-    for api, rows in codes.words().items():
-        assert set(rows) <= slugs[api], api
-        assert all(text and not text.endswith(".") for text in rows.values())
 
 
 WINDOWS = [
@@ -124,45 +118,12 @@ def test_xids_lead_to_hardware_only_where_it_failed_for_good():
     assert {code.numbers[0].code for code in rows if code.causes == ()} >= {45, 63, 92}
 
 
-def test_a_status_has_one_row_per_api():
-    keys = [(code.api, code.names or code.numbers) for code in codes.everything()]
-    assert len(set(keys)) == len(keys)
-
-
-def test_the_errors_people_meet_are_explained():
-    for text in (
-        "cuda 2", "cuda 35", "cuda 100", "cuda 209", "cuda 222", "cuda 700", "cuda 719", "cuda 801", "cuda 802",
-        "cuda 803", "cuda 804", "cuda 999", "cudnn 1", "cudnn 8", "cudnn 1001", "cudnn 5000", "cublas 1", "cublas 3",
-        "cublas 13", "cublas 14", "cusolver 7", "cufft 5", "nccl 1", "nccl 2", "nccl 5", "nvml 9", "nvml 15",
-    ):  # fmt: skip
-        found = codes.find(text)
-        assert any(code.meaning and behind(code).causes for code in found), text
-
-
 def test_code_and_explain_agree():
     """Whoever asks for a status, and whoever has it explained, is told the same first cause."""
     for name in (code.names[-1] for code in codes.everything() if code.names and code.numbers[0].code):
         code, said = behind(codes.find(name)[0]), explain_text(f"{name}\n").causes
         if code.api != "windows":  # its numbers mean what the message around them says
             assert code.causes[:1] == tuple(one.id for one in said[:1]), name
-
-
-def test_nvml_names_are_those_of_the_official_binding():
-    official = {v: k for k, v in vars(pynvml).items() if k.startswith(("NVML_ERROR_", "NVML_SUCCESS")) and type(v) is int}
-    known = {row.codes[0]: row.name for row in codes.table().libraries["nvml"].values()}
-    shared = set(official) & set(known)
-    assert len(shared) > 20
-    assert {code: known[code] for code in shared} == {code: official[code] for code in shared}
-
-
-def test_xid_rows_are_sorted_and_say_something():
-    every = tables.rows("xid.jsonl", codes.XidRow)
-    assert [row.number for row in every] == sorted({row.number for row in every})
-    for row in every:
-        assert len(row.text) > 10
-        assert not row.text.endswith(".")
-        assert row.source.where
-        assert row.hardware or not row.recovered
 
 
 def test_every_number_of_the_headers():
@@ -184,12 +145,8 @@ def test_a_number_has_the_word_of_a_status_with_that_number():
 def test_no_status_that_the_headers_do_not_have():
     for api, rows in codes.table().libraries.items():
         assert {row.name for row in rows.values()} <= set(HEADERS[api]), api
-    names = {name for row in codes.table().cuda for name in row.names}
-    assert names - {*HEADERS["runtime"], *HEADERS["driver"]} == {"cudaErrorDeviceUninitilialized"}, "as 10.2 spells it"
-
-
-def test_no_two_statuses_of_a_library_have_one_number_but_the_old_names_of_cudnn():
-    for api, rows in codes.table().libraries.items():
         numbers = [number for row in rows.values() for number in row.codes]
         twice = {number for number in numbers if numbers.count(number) > 1}
-        assert twice == ({1002, 3007, 3008, 4003, 4006} if api == "cudnn" else set()), api
+        assert twice == ({1002, 3007, 3008, 4003, 4006} if api == "cudnn" else set()), "old names of cuDNN"
+    names = {name for row in codes.table().cuda for name in row.names}
+    assert names - {*HEADERS["runtime"], *HEADERS["driver"]} == {"cudaErrorDeviceUninitilialized"}, "as 10.2 spells it"

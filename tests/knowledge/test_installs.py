@@ -28,6 +28,11 @@ def test_requirement(framework, distribution, version, cuda, wanted):
     assert gpu_requirement(framework, distribution, version, cuda) == wanted
 
 
+def test_tensorrt_of_tensorflow_2_14_has_no_wheel_since_python_3_11():
+    asked = [gpu_requirement("tensorflow", "tensorflow", "2.14.0", 11, python) for python in ("3.10.4", "3.11.7")]
+    assert asked == ["tensorflow[and-cuda]==2.14.0", "tensorflow[and-cuda]==2.15.1"]
+
+
 @pytest.mark.parametrize(
     "library, cuda, wheel",
     [
@@ -43,8 +48,3 @@ def test_requirement(framework, distribution, version, cuda, wanted):
 )
 def test_wheel(library, cuda, wheel):
     assert wheel_of(library, cuda) == wheel
-
-
-@pytest.mark.parametrize("python, wanted", [("3.10.4", "2.14.0"), ("3.11.7", "2.15.1"), ("", "2.14.0")])
-def test_tensorrt_of_tensorflow_2_14_has_no_wheel_since_python_3_11(python, wanted):
-    assert gpu_requirement("tensorflow", "tensorflow", "2.14.0", 11, python) == f"tensorflow[and-cuda]=={wanted}"

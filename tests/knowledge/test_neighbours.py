@@ -53,12 +53,9 @@ def test_broken(package: str, version: str, on: str, wants: str) -> None:
     assert (found.wants if found else "") == wants
 
 
-def test_a_forced_pair_is_told_for_its_own_releases() -> None:
+def test_a_forced_pair_is_told_for_its_own_releases_and_a_broken_one_is_a_limit() -> None:
     assert tried.forced("flax", "0.10.7", "jax", "0.4.30") == TABLE[-1]
     assert tried.forced("flax", "0.10.7", "jax", "0.5.3") is None
-
-
-def test_a_limit_for_lint_and_plan() -> None:
     (row,) = needs.limits("flax", "0.7.5")
     assert (row.requirement, row.source.detail[:10]) == ("jax<0.5.3", "flax 0.7.5")
     assert row.because == "its import was seen to fail beside jax 0.5.3, and to work beside 0.4.30"

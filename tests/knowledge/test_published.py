@@ -2,7 +2,6 @@
 
 import pytest
 
-from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.published import is_missing, meant
 
 
@@ -27,8 +26,3 @@ def test_a_release_between_the_published_ones_is_missing() -> None:
     assert not is_missing("tensorflow", "99.0")
     assert not is_missing("of-nobody", "1.0")
     assert not is_missing("tensorflow", "no version")
-
-
-def test_a_package_that_was_not_harvested_asks_for_nothing() -> None:
-    assert not asked.has("of-nobody", "1.0")
-    assert asked.asks("of-nobody", "1.0") == {}
