@@ -7,7 +7,6 @@ rejected.
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Literal, Union
@@ -15,11 +14,6 @@ from typing import Literal, Union
 import msgspec
 
 from gpuwhy.causes.schema import Row
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # the standard library has it from 3.11 on
-    import tomli as tomllib
 
 FOLDER = Path(__file__).parent.parent / "knowledge"
 KINDS = ("claims", "notes", "relations", "topics", "versions")
@@ -152,7 +146,7 @@ class Known(Row, frozen=True, rename={"intents": "intent"}):
 def known() -> Known:
     """The data of this installation."""
     files = {
-        name: tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+        name: msgspec.toml.decode((FOLDER / f"{name}.toml").read_bytes())
         for name in ("intents", *KINDS)
     }
     entries = {kind: files[kind].pop("entry") for kind in KINDS}

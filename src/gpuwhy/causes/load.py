@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -11,11 +10,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from gpuwhy.causes.schema import CauseFile, MessageRow, MessagesFile, ProgramFile
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # the standard library has it from 3.11 on
-    import tomli as tomllib
 
 PACKAGE = Path(__file__).parent.parent
 COMPILED = PACKAGE / "causes" / "compiled.msgpack"
@@ -75,17 +69,16 @@ def compiled(package: Path) -> bytes:
 
 def _toml(file: Path) -> dict[str, Any]:
     try:
-        table: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+        return msgspec.toml.decode(file.read_bytes(), type=dict[str, Any])
+    except msgspec.DecodeError as error:
         raise BadDataError(f"{file.parent.name}/{file.name}: {error}") from error
-    return table
 
 
 def _files(folder: Path, kind: type[F]) -> Iterator[F]:
     for file in sorted(folder.glob("*.toml")):
         try:
-            yield msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), type=kind)
-        except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+            yield msgspec.toml.decode(file.read_bytes(), type=kind)
+        except msgspec.DecodeError as error:
             raise BadDataError(f"{file.parent.name}/{file.name}: {error}") from error
 
 

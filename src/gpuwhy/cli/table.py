@@ -5,17 +5,11 @@ The parser, the help, completion and the schemas of `gpuwhy mcp` are made of the
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 GROUPS = (
     ("when something fails", ("check", "explain", "run", "prove", "fix")),
@@ -132,5 +126,4 @@ def command(name: str) -> Command:
 @cache
 def _file(name: str) -> dict[str, Any]:
     file = Path(__file__).parent / "commands" / f"{name}.toml"
-    rows: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
-    return rows
+    return msgspec.toml.decode(file.read_bytes(), type=dict[str, Any])

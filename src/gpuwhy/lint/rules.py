@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -12,11 +11,6 @@ from typing import Any
 import msgspec
 
 from gpuwhy.lint.mistakes import Severity
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,8 +37,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def read(name: str) -> dict[str, Any]:
     """The tables of one of these files."""
     text = files("gpuwhy.lint").joinpath(name).read_text(encoding="utf-8")
-    found: dict[str, Any] = tomllib.loads(text)
-    return found
+    return msgspec.toml.decode(text, type=dict[str, Any])
 
 
 def rules() -> Mapping[str, Rule]:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # the standard library has it from 3.11 on
-    import tomli as tomllib
+import msgspec
 
 
 @cache
 def _tables() -> dict[str, dict[str, Any]]:
-    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    tables: dict[str, dict[str, Any]] = tomllib.loads(text)
-    return tables
+    text = Path(__file__).with_suffix(".toml").read_bytes()
+    return msgspec.toml.decode(text, type=dict[str, dict[str, Any]])
 
 
 @cache

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from gpuwhy.cli import table
 from gpuwhy.cli.table import Option
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 WORD, TEXT = 4096, 8 << 20
 """Characters of one value, and of a log."""
 _HERE = Path(__file__).parent
-_TABLES: dict[str, Any] = tomllib.loads((_HERE / "tools.toml").read_text(encoding="utf-8"))
+_TABLES: dict[str, Any] = msgspec.toml.decode((_HERE / "tools.toml").read_bytes())
 INSTRUCTIONS: str = _TABLES["instructions"]
 
 

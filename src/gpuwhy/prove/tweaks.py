@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -14,11 +13,6 @@ from msgspec.structs import replace
 from gpuwhy.answer.answer import Answer
 from gpuwhy.machine.live import permitted
 from gpuwhy.prove.proof import Change, Kind, Plan, Tweak
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 STEERING, UNKNOWN, OF_PATH = 1.0, 0.12, 0.1
 """How likely a variable is that steers the stack, one that nobody knows, an entry of PATH."""
@@ -55,7 +49,7 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def tables() -> Tables:
     """All rows, checked."""
     text = files("gpuwhy.prove").joinpath("tables.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Tables)
+    return msgspec.toml.decode(text, type=Tables)
 
 
 @cache

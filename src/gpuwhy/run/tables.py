@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
 from importlib.resources import files
 
 import msgspec
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 class Cache(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,7 +31,7 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def tables() -> Tables:
     """All rows, checked."""
     text = files("gpuwhy.run").joinpath("tables.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Tables)
+    return msgspec.toml.decode(text, type=Tables)
 
 
 @cache

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from gpuwhy.lint.mistakes import BadFileError, Place, Problem
 from gpuwhy.lint.read import requirements
 from gpuwhy.lint.sheet import Environment, Pin, Sheet, backend_of
 from gpuwhy.lint.versions import normal, pythons_in
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _LIMIT = 2_000_000
 _DEEP = re.compile(r"(?:[\w\"'-]{1,40}[ \t]{0,4}\.[ \t]{0,4}){200}|[\[{]{200}")
@@ -39,13 +34,12 @@ def parse(text: str) -> dict[str, Any]:
         line = text.count("\n", 0, deep.start()) + 1 if deep else 0
         raise BadFileError(line, "too long, or nested too deep")
     try:
-        values: dict[str, Any] = tomllib.loads(text.replace("\r\n", "\n"))
-    except (ValueError, RecursionError) as error:
+        return msgspec.toml.decode(text.replace("\r\n", "\n"), type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError) as error:
         found = re.search(r"\(at line (\d+), column \d+\)", str(error))
         reason = re.sub(r"\s*\(at .*\)$", "", str(error))
         line = int(found[1]) if found else text.count("\n") + 1
         raise BadFileError(line, f"no TOML: {reason}") from None
-    return values
 
 
 class _Reader:
