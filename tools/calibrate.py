@@ -1,4 +1,4 @@
-"""How often a cause is right at each share of the odds: reliability, coverage, and the table of diagnose/confidence.py.
+"""How often a cause is right at each share of the odds: reliability, coverage, and the table of diagnose/weigh.py.
 
     python tools/calibrate.py LABELLED.jsonl... [--alike 20] [--at 0.98]
 
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gpuwhy.diagnose.confidence import TABLE, calibrated
+from gpuwhy.diagnose.weigh import TABLE, calibrated
 from gpuwhy.diagnose.weigh import diagnose
 from gpuwhy.log.read import read
 

@@ -10,7 +10,7 @@ import pytest
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.schema import CauseFile, Clue, ForCause, MessageRow, When
 from gpuwhy.diagnose.conditions import fits, holds
-from gpuwhy.diagnose.confidence import TABLE, calibrated, shares
+from gpuwhy.diagnose.weigh import TABLE, calibrated, shares
 from gpuwhy.diagnose.diagnosis import Diagnosis
 from gpuwhy.diagnose.libraries import kind_of, numbers, span_of
 from gpuwhy.diagnose.view import View, size

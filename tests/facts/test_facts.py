@@ -103,7 +103,6 @@ def test_the_lines_of_a_record():
     assert files.find("torch/none.py") is None
     assert [row.path for row in files.ending(".so")] == ["torch/lib/libtorch.so.2"]
     assert len(files.rows) == 6
-    assert files.tops() == {"torch", "no line"}
 
 
 @given(st.text(alphabet='a/.,"so\n0123=shp256\r', max_size=200))

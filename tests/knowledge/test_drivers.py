@@ -37,25 +37,25 @@ def test_branches_without_a_toolkit_stay_in_order():
 
 
 @pytest.mark.parametrize(
-    "cuda, driver, minor_compatible",
+    "cuda, driver",
     [
-        ("13.0", "580.65.06", False),
-        ("13.2", "580.65.06", True),
-        ("13.4", "580.65.06", True),
-        ("12.4", "525.60.13", True),
-        ("12.0", "525.60.13", False),
-        ("12.7", "525.60.13", True),
-        ("11.8", "450.80.02", True),
-        ("11.0", "450.51.05", False),  # its own driver is older than the family's floor
-        ("10.1", "418.39", False),
-        ("10", "410.48", False),
-        ("9.0.176", "384.81", False),
+        ("13.0", "580.65.06"),
+        ("13.2", "580.65.06"),
+        ("13.4", "580.65.06"),
+        ("12.4", "525.60.13"),
+        ("12.0", "525.60.13"),
+        ("12.7", "525.60.13"),
+        ("11.8", "450.80.02"),
+        ("11.0", "450.51.05"),  # its own driver is older than the family's floor
+        ("10.1", "418.39"),
+        ("10", "410.48"),
+        ("9.0.176", "384.81"),
     ],
 )
-def test_floor(cuda, driver, minor_compatible):
+def test_floor(cuda, driver):
     found = floor(cuda)
     assert found
-    assert (found.driver, found.minor_compatible) == (driver, minor_compatible)
+    assert found.driver == driver
 
 
 def test_floor_on_windows_and_beyond_the_table():

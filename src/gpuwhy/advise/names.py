@@ -18,7 +18,7 @@ from gpuwhy.knowledge.archs import last_driver_branch
 from gpuwhy.knowledge.drivers import cuda_of_driver
 from gpuwhy.knowledge.libraries import cuda_of
 from gpuwhy.knowledge.torch_builds import index_of
-from gpuwhy.log.case import Release, Stated
+from gpuwhy.log.case import Figures, Release, Stated
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message
 
@@ -166,11 +166,6 @@ def framework_of(names: Names) -> str:
     return next(filter(None, of), "")
 
 
-def _version(names: Names) -> str:
-    case = names.around.log.case
-    return case.framework_version or case.version(names.get("framework"))
-
-
 def _framework_release(names: Names) -> str:
     version = names.get("framework_version")
     return f"{names.get('framework')}=={version}" if version else names.get("framework")
@@ -211,11 +206,6 @@ def _library(names: Names) -> str:
     said = (message.get("library") or message.get("file") or message.text) if message else ""
     found = _SO.search(said) or _DLL.search(said)
     return found[0] if found else ""
-
-
-def _library_stem(names: Names) -> str:
-    """The library's name without its number: libcudart, cudart64."""
-    return re.split(r"\.so\b|_\d|\.dll$", names.get("library_file"))[0]
 
 
 def _library_package(names: Names) -> str:
@@ -266,23 +256,14 @@ def _at(names: Names) -> str:
     return f"{file}:{frame.line}" if frame.line else file
 
 
-def _other_pid(names: Names) -> str:
-    rows = sorted(names.around.log.case.processes, key=lambda one: -one.memory)
-    return str(rows[0].pid) if rows else names.get("process")
-
-
-def _figure(key: str) -> Callable[[Names], str]:
-    def of(names: Names) -> str:
-        figures = names.around.log.case.memory
-        return size(getattr(figures, key)) if figures else ""
-
-    return of
+def _memory(names: Names) -> Figures:
+    return names.around.log.case.memory or Figures()
 
 
 def _times(names: Names) -> str:
     """How many times too large the work is, where the figures show it."""
-    figures = names.around.log.case.memory
-    if figures is None or not figures.asked or not figures.total:
+    figures = _memory(names)
+    if not figures.asked or not figures.total:
         return ""
     held = figures.allocated or figures.held or 0
     most = figures.cap or figures.total
@@ -350,29 +331,6 @@ def _driver_wanted(names: Names) -> str:
     return "" if wanted and last and versions.older(last, wanted) else wanted
 
 
-def _driver_last(names: Names) -> str:
-    """The last branch that drives the GPU, where it has one: "470" for Kepler."""
-    capability = names.get("capability")
-    return (last_driver_branch(capability) or "").removeprefix("R") if capability else ""
-
-
-def _wanted_cuda(names: Names) -> str:
-    case = names.around.log.case
-    stated = case.built_for_cuda or case.runtime_cuda
-    return stated.value if stated else names.get("cuda")
-
-
-def _typed_with(names: Names, word: str) -> str:
-    """Whether a command that the text shows has a word."""
-    typed = names.around.log.case.commands
-    return "yes" if any(word in one.words for one in typed) else ""
-
-
-def _arch_below(names: Names) -> str:
-    """The architecture before one that a compiler does not know; its code runs on the newer."""
-    return _BELOW.get(names.get("capability"), "")
-
-
 def _driver_cuda(names: Names) -> str:
     """The newest CUDA that the driver supports, as stated or by its version."""
     case = names.around.log.case
@@ -402,16 +360,6 @@ def _torch_backend(names: Names) -> str:
     return versions.backend_of(pick) if pick else ""
 
 
-def _torch_index(names: Names) -> str:
-    backend = names.get("torch_backend")
-    return index_of(backend) if backend else ""
-
-
-def _old_torch(names: Names) -> str:
-    """The newest CUDA 11 or 12 build for an old driver."""
-    return "yes" if versions.older(names.get("framework_version") or "9", "2.0") else ""
-
-
 _WINDOWS_FOLDER = re.compile(r"[A-Za-z]:(?:\\{1,2}[^\\'\"\n:*?<>|\],;]+)+")
 
 
@@ -421,47 +369,26 @@ def _windows_folder(names: Names) -> str:
     return found[0].replace("\\\\", "\\").rstrip("\\ .") if found else ""
 
 
-def _visible(names: Names) -> str:
-    return "yes" if "CUDA_VISIBLE_DEVICES" in names.around.log.case.variables else ""
-
-
-def _search_path(names: Names) -> str:
-    return "yes" if "LD_LIBRARY_PATH" in names.around.log.case.variables else ""
-
-
-def _wsl_one(names: Names) -> str:
-    wsl = names.around.log.case.wsl
-    return "yes" if wsl is not None and wsl.value == 1 else ""
-
-
-def _amd_only(names: Names) -> str:
-    """Whether the text names an AMD card and none of NVIDIA."""
-    around = names.around
-    return "yes" if not around.log.case.gpus and _AMD.search(around.log.excerpt) else ""
-
-
-def _major(key: str) -> Callable[[Names], str]:
-    return lambda names: names.get(key).partition(".")[0]
-
-
-def _minor(key: str) -> Callable[[Names], str]:
-    return lambda names: ".".join(names.get(key).split(".")[:2])
-
-
 DERIVED: dict[str, Callable[[Names], str]] = {
     "framework": framework_of,
-    "framework_version": _version,
-    "framework_major": _major("framework_version"),
+    "framework_version": lambda names: (
+        names.around.log.case.framework_version
+        or names.around.log.case.version(names.get("framework"))
+    ),
+    "framework_major": lambda names: names.get("framework_version").partition(".")[0],
     "framework_release": _framework_release,
     "with_cuda": _with_cuda,
     "sees_gpu": lambda names: SEES_GPU.get(names.get("framework"), ""),
     "cuda": _cuda,
     "cuda_major": _cuda_major,
-    "cuda_minor": _minor("cuda"),
+    "cuda_minor": lambda names: ".".join(names.get("cuda").split(".")[:2]),
     "suffix": _suffix,
-    "wanted_cuda": _wanted_cuda,
+    "wanted_cuda": lambda names: (
+        _plain(names.around.log.case.built_for_cuda or names.around.log.case.runtime_cuda)
+        or names.get("cuda")
+    ),
     "library_file": _library,
-    "library_stem": _library_stem,
+    "library_stem": lambda names: re.split(r"\.so\b|_\d|\.dll$", names.get("library_file"))[0],
     "library_package": _library_package,
     "cudnn_package": lambda names: (
         names.get("library_package") or f"nvidia-cudnn{names.get('suffix')}"
@@ -475,9 +402,13 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "owner_pinned": lambda names: names.get("owner").replace(" ", "=="),
     "windows_folder": _windows_folder,
     "driver_cuda": _driver_cuda,
-    "nv_given": lambda names: _typed_with(names, "--nv"),
-    "arch_below": _arch_below,
-    "amd_only": _amd_only,
+    "nv_given": lambda names: _plain(
+        any("--nv" in one.words for one in names.around.log.case.commands)
+    ),
+    "arch_below": lambda names: _BELOW.get(names.get("capability"), ""),
+    "amd_only": lambda names: _plain(
+        not names.around.log.case.gpus and _AMD.search(names.around.log.excerpt) is not None
+    ),
     "port": lambda names: _plain(names.around.log.case.ports),
     "library_foreign": _library_foreign,
     "conda": _conda,
@@ -485,12 +416,16 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "program_command": _program,
     "script": _script,
     "at": _at,
-    "pid": _other_pid,
-    "asked": _figure("asked"),
-    "total_memory": _figure("total"),
-    "held": _figure("held"),
-    "others": _figure("others"),
-    "cap": _figure("cap"),
+    "pid": lambda names: (
+        str(max(names.around.log.case.processes, key=lambda one: one.memory).pid)
+        if names.around.log.case.processes
+        else names.get("process")
+    ),
+    "asked": lambda names: size(_memory(names).asked),
+    "total_memory": lambda names: size(_memory(names).total),
+    "held": lambda names: size(_memory(names).held),
+    "others": lambda names: size(_memory(names).others),
+    "cap": lambda names: size(_memory(names).cap),
     "times_too_large": _times,
     "cap_set_by": _cap_set_by,
     "capability": _capability,
@@ -499,15 +434,19 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "stub_folder": _folder(_STUBS),
     "compat_folder": _folder(_COMPAT),
     "driver_wanted": _driver_wanted,
-    "driver_last": _driver_last,
+    "driver_last": lambda names: (last_driver_branch(names.get("capability")) or "").removeprefix(
+        "R"
+    ),
     "torch_backend": _torch_backend,
-    "torch_index": _torch_index,
-    "torch_is_old": _old_torch,
+    "torch_index": lambda names: index_of(one) if (one := names.get("torch_backend")) else "",
+    "torch_is_old": lambda names: _plain(
+        versions.older(names.get("framework_version") or "9", "2.0")
+    ),
     "rank_failed": lambda names: names.around.log.ending.rank,
     "ending": lambda names: names.around.log.ending.type,
     "ending_says": lambda names: names.around.log.ending.message,
-    "devices_set": _visible,
-    "search_path_set": _search_path,
-    "wsl_one": _wsl_one,
+    "devices_set": lambda names: _plain("CUDA_VISIBLE_DEVICES" in names.around.log.case.variables),
+    "search_path_set": lambda names: _plain("LD_LIBRARY_PATH" in names.around.log.case.variables),
+    "wsl_one": lambda names: _plain(_plain(names.around.log.case.wsl) == "1"),
     "cause": lambda names: names.around.ranked.cause,
 }

@@ -9,7 +9,6 @@ import msgspec
 from gpuwhy.advise.keep import IMPOSSIBLE, names_foreign, possible
 from gpuwhy.advise.names import Around
 from gpuwhy.advise.observed import case_of
-from gpuwhy.advise.order import order
 from gpuwhy.advise.place import Place
 from gpuwhy.advise.propose import precedented, proposed
 from gpuwhy.advise.remedy import Remedy
@@ -39,12 +38,21 @@ def remedies(
     cured, alone = _of_precedents(around)
     found = [*cured, *(one for one in proposed(around) if not alone or one.fits >= _EVIDENT)]
     found += [] if alone else ways(around)
-    kept = order([one for one in found if possible(one, around)], place)
+    kept = [one for one in found if possible(one, around)]
+    kept.sort(key=lambda one: _order(one, place))
     if seen is not None:  # a text may come from another machine
         from gpuwhy.advise.already import changes_nothing
 
         kept = [one for one in kept if not changes_nothing(one.do, seen)]
     return tuple(_once(_without_stock(kept)))
+
+
+def _order(one: Remedy, place: Place) -> tuple[object, ...]:
+    """The best first: it fits this very message, changes something, can be undone, needs no root,
+    has a source; else as the rows stand.
+    """
+    root = one.root and place.root is False
+    return (root, -one.fits, not one.changes, not one.reversible, one.root, not one.source)
 
 
 def _without_stock(found: list[Remedy]) -> list[Remedy]:

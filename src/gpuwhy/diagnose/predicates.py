@@ -119,12 +119,6 @@ def own_full(m: Message, v: View) -> bool:
 
 
 @predicate
-def asks_much(m: Message, v: View) -> bool:
-    """The program itself requested a gibibyte or more."""
-    return (v.memory.asked or 0) >= GIB
-
-
-@predicate
 def pool_idle(m: Message, v: View) -> bool:
     """The program's own pool has much more than it uses."""
     f = v.memory
@@ -151,12 +145,6 @@ def others_fill(m: Message, v: View) -> bool:
 
 
 # ---------------------------------------------------------------- versions
-
-
-@predicate
-def versions_differ(m: Message, v: View) -> bool:
-    """Built for one version, loaded with another."""
-    return numbers(m.get("built"))[:2] != numbers(m.get("loaded"))[:2]
 
 
 @predicate
@@ -247,18 +235,6 @@ def _release(m: Message) -> str:
 
 
 @predicate
-def two_cudas(m: Message, v: View) -> bool:
-    """The text states two CUDA versions."""
-    return len({numbers(one)[:2] for one in v.stated("cuda")}) > 1
-
-
-@predicate
-def two_tensorflows(m: Message, v: View) -> bool:
-    """The text states two packages that both are TensorFlow."""
-    return len({"tensorflow", "tensorflow-gpu", "tensorflow-cpu"} & v.versions.keys()) > 1
-
-
-@predicate
 def xid_of_hardware(m: Message, v: View) -> bool:
     """The Xid reports hardware that failed and did not recover by itself."""
     from gpuwhy.knowledge.codes import xid_row
@@ -332,12 +308,6 @@ def other_cudnn_listed(m: Message, v: View) -> bool:
     names = (re.search(r"cudnn(?:64_|\.so\.)(\d+)", one.get("library")) for one in v.log.messages)
     wanted = {found[1] for found in names if found}
     return bool(wanted) and m.get("found") not in wanted
-
-
-@predicate
-def cudnn_in_two_folders(m: Message, v: View) -> bool:
-    """The text names DLLs of cuDNN in two folders."""
-    return len({one.get("folder").lower() for one in v.log.all("here.cudnn_dll")}) > 1
 
 
 @predicate
@@ -453,12 +423,6 @@ def counting(m: Message, v: View) -> bool:
 
 
 @predicate
-def ends_in_status(m: Message, v: View) -> bool:
-    """The program states the failing call as its end."""
-    return v.ending.kind == "status" and v.within(m)
-
-
-@predicate
 def raised_by_package(m: Message, v: View) -> bool:
     """An installed package's own code raised what ended the program."""
     return _owner(v) not in ("", "user", "python")
@@ -507,12 +471,6 @@ def while_framework_loads(m: Message, v: View) -> bool:
 
 
 @predicate
-def in_configuration(m: Message, v: View) -> bool:
-    """It was raised where a framework reads its configuration."""
-    return any(_of_framework(one) and _CONFIGURATION.search(one.file) for one in _inner(v))
-
-
-@predicate
 def while_importing(m: Message, v: View) -> bool:
     """The program ended while something was imported."""
     imports = any("import" in frame.code for frame in v.ending.stack)
@@ -542,31 +500,7 @@ def beyond_a_list_of_gpus(m: Message, v: View) -> bool:
     return frame is not None and _type(v) == "IndexError" and bool(_GPU_LIST.search(frame.code))
 
 
-@predicate
-def another_rank_raised(m: Message, v: View) -> bool:
-    """Some rank raised an error of its own."""
-    return v.ending.kind == "exception" and bool(_type(v)) and not _JOB_ERRORS.search(_type(v))
-
-
-@predicate
-def gave_up(m: Message, v: View) -> bool:
-    """The program ended by its own word, about what did not fit."""
-    return v.ending.kind != "exception" or bool(_GAVE_UP.search(v.ending.message.split("\n")[0]))
-
-
-@predicate
-def providers_matter(m: Message, v: View) -> bool:
-    """No exception about another matter than ONNX Runtime's providers ended the program."""
-    return v.ending.kind != "exception" or bool(_PROVIDERS.search(v.ending.message.split("\n")[0]))
-
-
 # ---------------------------------------------------------------- the text as a whole
-
-
-@predicate
-def mentions_gpu(m: Message, v: View) -> bool:
-    """Some word of the text may be about the GPU stack."""
-    return v.log.mentions_gpu
 
 
 @predicate
@@ -583,27 +517,59 @@ def hides_every_gpu(m: Message, v: View) -> bool:
 
 
 @predicate
-def only_plain_errors(m: Message, v: View) -> bool:
-    """Every error in the text is a plain Python one."""
-    return all(one.family in ("python", "title", "signal", "packages") for one in v.errors)
-
-
-@predicate
-def only_a_person(m: Message, v: View) -> bool:
-    """No program prints in the text; a person writes."""
-    return all(one.family == "title" for one in v.errors)
-
-
-@predicate
-def after_a_warning(m: Message, v: View) -> bool:
-    """The program had survived a warning before."""
-    return any(one.warning and one.role == "echo" and one.line < m.line for one in v.log.messages)
-
-
-@predicate
 def no_gpu_stack_here(m: Message, v: View) -> bool:
     """The ending has a reason of its own, or no word of CUDA and no telling message is there."""
     if v.ending.own and v.within(m):
         return True
     little = ("else", "peer", "title", "python", "signal", "ending", "program")
     return not v.log.has("here.cuda") and all(one.family in little for one in v.errors)
+
+
+# ---------------------------------------------------------------- in one line
+
+PREDICATES |= {
+    # The program itself requested a gibibyte or more.
+    "asks_much": lambda m, v: (v.memory.asked or 0) >= GIB,
+    # Built for one version, loaded with another.
+    "versions_differ": lambda m, v: numbers(m.get("built"))[:2] != numbers(m.get("loaded"))[:2],
+    # The text states two CUDA versions.
+    "two_cudas": lambda m, v: len({numbers(one)[:2] for one in v.stated("cuda")}) > 1,
+    # The text states two packages that both are TensorFlow.
+    "two_tensorflows": lambda m, v: (
+        len({"tensorflow", "tensorflow-gpu", "tensorflow-cpu"} & v.versions.keys()) > 1
+    ),
+    # The text names DLLs of cuDNN in two folders.
+    "cudnn_in_two_folders": lambda m, v: (
+        len({one.get("folder").lower() for one in v.log.all("here.cudnn_dll")}) > 1
+    ),
+    # The program states the failing call as its end.
+    "ends_in_status": lambda m, v: v.ending.kind == "status" and v.within(m),
+    # Some rank raised an error of its own.
+    "another_rank_raised": lambda m, v: (
+        v.ending.kind == "exception" and bool(_type(v)) and not _JOB_ERRORS.search(_type(v))
+    ),
+    # The program ended by its own word, about what did not fit.
+    "gave_up": lambda m, v: (
+        v.ending.kind != "exception" or bool(_GAVE_UP.search(v.ending.message.split("\n")[0]))
+    ),
+    # No exception about another matter than ONNX Runtime's providers ended the program.
+    "providers_matter": lambda m, v: (
+        v.ending.kind != "exception" or bool(_PROVIDERS.search(v.ending.message.split("\n")[0]))
+    ),
+    # Some word of the text may be about the GPU stack.
+    "mentions_gpu": lambda m, v: v.log.mentions_gpu,
+    # Every error in the text is a plain Python one.
+    "only_plain_errors": lambda m, v: all(
+        one.family in ("python", "title", "signal", "packages") for one in v.errors
+    ),
+    # No program prints in the text; a person writes.
+    "only_a_person": lambda m, v: all(one.family == "title" for one in v.errors),
+    # The program had survived a warning before.
+    "after_a_warning": lambda m, v: any(
+        one.warning and one.role == "echo" and one.line < m.line for one in v.log.messages
+    ),
+    # It was raised where a framework reads its configuration.
+    "in_configuration": lambda m, v: any(
+        _of_framework(one) and _CONFIGURATION.search(one.file) for one in _inner(v)
+    ),
+}

@@ -56,11 +56,6 @@ class View:
         return tuple(one for one in said if one.standing not in silent)
 
     @cached_property
-    def ids(self) -> frozenset[str]:
-        """The ids of all messages."""
-        return frozenset(one.id for one in self.log.messages)
-
-    @cached_property
     def versions(self) -> dict[str, tuple[str, ...]]:
         """Every version that the text states, by package; "cuda", "nvcc", "driver_cuda" … too."""
         found: dict[str, dict[str, None]] = {}

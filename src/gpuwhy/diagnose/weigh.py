@@ -6,6 +6,8 @@ second message for the same cause counts half, a third a quarter.
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -15,7 +17,6 @@ from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.causes.schema import Clue
 from gpuwhy.diagnose.conditions import holds, said
-from gpuwhy.diagnose.confidence import calibrated, shares
 from gpuwhy.diagnose.diagnosis import Because, Diagnosis, Ranked
 from gpuwhy.diagnose.facts import from_findings, ruled_out, without_text
 from gpuwhy.diagnose.precedents import alike
@@ -53,6 +54,21 @@ GUESS = 0.45
 """The most that a cause can have which only messages speak for that decide nothing."""
 LIKELY = 0.8
 """The same where others whose program ended with these very words had the cause."""
+TEMPERATURE = 1.15
+"""Divides the log-odds before they are compared."""
+NOTHING = 1.0
+"""The log-odds of what is none of the causes."""
+TABLE = (
+    (0.0, 0.0),
+    (0.3, 0.33),
+    (0.5, 0.53),
+    (0.6, 0.7),
+    (0.7, 0.83),
+    (0.76, 0.9),
+    (0.9, 0.97),
+    (1.0, 0.99),
+)
+"""Share of the odds, share of right answers; made by tools/calibrate.py."""
 
 Index = Mapping[str, Sequence[tuple[str, Clue]]]
 
@@ -282,3 +298,20 @@ def _ranked(
     for cause in sorted(odds, key=lambda one: (-odds[one], one)):
         if odds[cause] > 0 and share[cause] >= LEAST_SHARE:
             yield Ranked(cause, min(most, calibrated(share[cause])), tuple(because.get(cause, ())))
+
+
+# ---------------------------------------------------------------- how sure
+
+
+def shares(odds: Mapping[str, float]) -> dict[str, float]:
+    """The softmax over all causes and "nothing"."""
+    raised = {cause: math.exp(min(60.0, value / TEMPERATURE)) for cause, value in odds.items()}
+    whole = math.exp(NOTHING / TEMPERATURE) + sum(raised.values())
+    return {cause: value / whole for cause, value in raised.items()}
+
+
+def calibrated(share: float) -> float:
+    """The confidence that a share stands for."""
+    place = min(bisect_right(TABLE, (share, 2.0)), len(TABLE) - 1)
+    (x0, y0), (x1, y1) = TABLE[place - 1], TABLE[place]
+    return round(y0 + (y1 - y0) * (share - x0) / (x1 - x0), 3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -102,10 +101,6 @@ class Files:
             if self._text.count("/", start, place) <= folders:
                 yield self._text[start : place + 3]
             place = self._text.find(".py,", place + 4)
-
-    def tops(self) -> frozenset[str]:
-        """The first names of the paths: folders and files that lie in the folder of packages."""
-        return frozenset(re.findall(r"^\"?([^/,\"\n]+)", self._text, re.MULTILINE)) - {".."}
 
     def _lines_with(self, part: str) -> Iterator[int]:
         """Where the lines begin that hold a text."""

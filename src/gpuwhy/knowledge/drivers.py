@@ -49,7 +49,6 @@ class Floor(msgspec.Struct, frozen=True):
     cuda: str
     driver: str  # runs it
     native: str  # packaged with that very toolkit: all its features; "" where there is none
-    minor_compatible: bool  # `driver` is older than `native`, by minor-version compatibility
     source: Source
 
 
@@ -75,7 +74,7 @@ def floor(cuda: str, system: str = "linux") -> Floor | None:
     oldest = min(known, key=numbers)
     by_family = oldest == family and oldest != native
     told = table().compatible if by_family else packaged()
-    return Floor(f"{major}.{minor}", oldest, native, by_family, told)
+    return Floor(f"{major}.{minor}", oldest, native, told)
 
 
 def cuda_of_driver(driver_version: str) -> str | None:

@@ -26,7 +26,6 @@ class LostFolder(msgspec.Struct, frozen=True):
     framework: str
     version: str
     library: str
-    last_good: str
     text: str
     source: Source
 
@@ -47,11 +46,6 @@ def flaws() -> tuple[Flaw, ...]:
     return rows("flaws.jsonl", Flaw)
 
 
-def lost_folders() -> tuple[LostFolder, ...]:
-    """Every release that looks for a library in the wrong folders."""
-    return rows("lost_folders.jsonl", LostFolder)
-
-
 def flaw(package: str, version: str) -> Flaw | None:
     """The flaw of a release on every Python."""
     mine = (row for row in flaws() if (row.package, row.version) == (package, version))
@@ -66,9 +60,8 @@ def flawed_on(package: str, version: str) -> frozenset[str]:
 
 def lost_folder(framework: str, version: str, library: str) -> LostFolder | None:
     """The row of a release that is known to look in the wrong folders for a library."""
-    wanted = (framework, version, library)
-    every = (row for row in lost_folders() if (row.framework, row.version, row.library) == wanted)
-    return next(every, None)
+    wanted, known = (framework, version, library), rows("lost_folders.jsonl", LostFolder)
+    return next((r for r in known if (r.framework, r.version, r.library) == wanted), None)
 
 
 def ptx_trouble(package: str, version: str, capability: str) -> PtxTrouble | None:

@@ -16,7 +16,6 @@ class Table(msgspec.Struct, frozen=True):
     inner: frozenset[str]  # installed beside a framework, of which it is made
     namespaces: dict[str, tuple[str, ...]]  # shared by distributions: parts that count (none: all)
     imported_as: dict[str, str]  # distributions whose module has another name
-    brought_by: dict[str, str]  # modules that some releases of another distribution have
     standard: frozenset[str]  # of Python's library, what frameworks had loaded after their import
     foundation: frozenset[str]  # distributions with libraries that frameworks or programs import
 
@@ -28,6 +27,5 @@ STACK_MODULES = _TABLE.stack
 INNER_MODULES = _TABLE.inner
 NAMESPACES = _TABLE.namespaces
 IMPORTED_AS = _TABLE.imported_as
-BROUGHT_BY = _TABLE.brought_by
 STANDARD_MODULES = _TABLE.standard
 FOUNDATION = _TABLE.foundation
