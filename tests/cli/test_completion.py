@@ -85,7 +85,7 @@ def test_zsh_reads_its_script(scripts):
 @pytest.mark.parametrize("name", table.COMMANDS)
 def test_a_table_makes_a_parser_and_its_examples_parse(name):
     command = table.command(name)
-    assert parser.help_of(name).startswith(f"usage: gpuwhy {name}")
+    assert parser.parser_of(name).format_help().startswith(f"usage: gpuwhy {name}")
     assert command.examples
     for line in command.examples:
         words = shlex.split(line.partition(" > ")[0].replace('eval "$(', "").replace(')"', ""))

@@ -45,7 +45,6 @@ def test_at_most_thirty_lines_of_eighty_columns(argv, monkeypatch):
         ("torch 2.1", "2.1.2 · linux-x86_64", ""),
         ("pytorch 2.6", "torch 2.6.0 · linux-x86_64", ""),
         ("tensorflow-gpu 1.15", "1.15 is read as 1.15.5, the newest 1.15.x; there is also", ""),
-        ("tensorflow 1.15", "built without CUDA; tensorflow-gpu has it, with CUDA 10.0", ""),
         ("tensorflow --works-with cuda=10.1 cudnn=7.6.5", "2.3.4", "1.15.0 2.4.0"),
         ("torch --works-with driver=535 gpu=sm_89 python=3.10", "2.10.0", "2.11.0 1.12.1"),
         ("torch 2.5.1 --works-with python=3.6", "none fits", ""),

@@ -15,13 +15,13 @@ SHELLS = ("bash", "zsh", "fish")
 
 def go(options: argparse.Namespace) -> int:
     """Print the script; or, where a script asks, what may stand at the cursor."""
-    if not options.rest and not options.shell:
-        raise UsageError(f"completion for which shell? {', '.join(SHELLS)}")
     if options.rest:
         found = offered(options.rest[1:], options.offer)
         write("".join(f"{word}\t{text}\n" for word, text in found))
-    else:
+    elif options.shell:
         write(script(options.shell), orders=True)
+    else:
+        raise UsageError(f"completion for which shell? {', '.join(SHELLS)}")
     return HEALTHY
 
 
@@ -32,23 +32,22 @@ def script(shell: str) -> str:
 
 def offered(before: Sequence[str], now: str) -> list[tuple[str, str]]:
     """The words that may stand where `now` is typed, each with its line; [] where a file may."""
-    return [row for row in _possible(before, now) if row[0].startswith(now)]
-
-
-def _possible(before: Sequence[str], now: str) -> Iterable[tuple[str, str]]:
+    name = before[0] if before and before[0] in COMMANDS else "check"
+    command = table.command(name)
+    for action in before[1:]:
+        command = command.below.get(action, command)
+    below = {action: one.help for action, one in command.below.items()}
+    asked = [one for one in command.rows if before and before[-1] in one.flags and one.value]
     if not before:
-        return [(name, table.command(name).help) for name in COMMANDS]
-    command = table.command(before[0] if before[0] in COMMANDS else "check")
-    for name, action in command.below.items():
-        if name in before[1:]:
-            command = action
-    asked = [one for one in command.rows if before[-1] in one.flags and one.value]
-    if asked:
-        return [(word, "") for word in _values(asked[0])]
-    if now.startswith("-"):
-        return [(flag, one.help) for one in command.every for flag in one.flags]
-    words = [(word, "") for one in command.rows if not one.flags for word in _values(one)]
-    return [*((name, one.help) for name, one in command.below.items()), *words]
+        rows = {one: table.command(one).help for one in COMMANDS}
+    elif asked:
+        rows = dict.fromkeys(_values(asked[0]), "")
+    elif now.startswith("-"):
+        rows = {flag: one.help for one in command.every for flag in one.flags}
+    else:
+        words = (word for one in command.rows if not one.flags for word in _values(one))
+        rows = below | dict.fromkeys(words, "")
+    return [row for row in rows.items() if row[0].startswith(now)]
 
 
 def _values(one: Option) -> Iterable[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import re
 import shlex
 import sys
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
@@ -55,11 +55,15 @@ def go(options: argparse.Namespace) -> int:
         if answer.command != "run":
             raise UsageError(f"{options.recording} holds no program's output: name a log too")
         return _printed(answer, options)
-    with source(options.file) as file, reading_of(options.file):
-        log = read(reading.pieces(file))
+    log = _log(options.file)
     if log.genre in ("empty", "binary") or not log.lines:
         raise UsageError(f"nothing to explain: no text in {name_of(options.file)}")
     return _printed(_answered(log, _seen(options), options), options)
+
+
+def _log(path: str) -> Log:
+    with source(path) as file, reading_of(path):
+        return read(reading.pieces(file))
 
 
 def _answered(log: Log, seen: Seen | None, options: argparse.Namespace) -> Answer:
@@ -69,11 +73,9 @@ def _answered(log: Log, seen: Seen | None, options: argparse.Namespace) -> Answe
 
 def _seen(options: argparse.Namespace) -> Seen | None:
     """What this machine shows; None where only the log counts."""
-    if options.log_only:
-        return None
     from gpuwhy.cli import machine
 
-    return machine.seen(options)
+    return None if options.log_only else machine.seen(options)
 
 
 def _printed(answer: Answer, options: argparse.Namespace) -> int:
@@ -121,46 +123,22 @@ def _batch(path: str) -> int:
     return code
 
 
-# ---------------------------------------------------------------- a log that grows
-
-
 def _follow(options: argparse.Namespace) -> int:
     """Print an answer whenever it changes, first on what is there already; Ctrl-C ends it."""
-    ends = options.file in ("", "-") or _is_pasted(options.file)
-    seen, code, said = _seen(options), HEALTHY, ""
+    seen, code, said, before = _seen(options), HEALTHY, "", None
     while True:
-        with source(options.file) as file:
-            for log in _grown(options.file, file, ends):
-                answer = _answered(log, seen, options)
-                if answer.causes and answer.headline != said:
-                    code, said = _printed(answer, options), answer.headline
-        if ends:
+        began, now = time.monotonic(), None
+        with contextlib.suppress(OSError):  # gone, and perhaps back soon
+            found = os.stat(options.file)
+            now = (found.st_ino, found.st_size, found.st_mtime_ns)
+        if before is None or now not in (None, before):
+            answer = _answered(_log(options.file), seen, options)
+            if answer.causes and answer.headline != said:
+                code, said = _printed(answer, options), answer.headline
+        if options.file in ("", "-") or _is_pasted(options.file):
             return code
-
-
-def _grown(path: str, file: BinaryIO, ends: bool) -> Iterator[Log]:
-    """What is read of a file, again after each growth, until it ends or another takes its name."""
-    from gpuwhy.causes.load import catalogue
-    from gpuwhy.log.decode import decoded
-    from gpuwhy.log.read import Reader
-
-    reader = Reader(catalogue())
-    while True:
-        with reading_of(path):
-            pieces = list(decoded(reading.pieces(file), reader.decoder))
-        for piece in pieces:
-            reader.feed(piece)
-        if pieces:
-            yield reader.log()
-        if ends:
-            return
-        try:
-            now, ours = os.stat(path), os.fstat(file.fileno())
-            if not os.path.samestat(now, ours) or ours.st_size < file.tell():
-                return
-        except OSError:  # it is gone, and may come back
-            pass
-        time.sleep(PAUSE)
+        before = now or before
+        time.sleep(max(PAUSE, 2 * (time.monotonic() - began)))
 
 
 # ---------------------------------------------------------------- the logs of a job
@@ -196,17 +174,9 @@ def gathered(given: list[str]) -> Gathered:
     if not found:
         raise UsageError(f"no logs in {', '.join(given[:3])}")
     out = Gathered(time.gmtime().tm_year)
-    logs = [one for one in sorted(last_attempts(list(found))) if not _is_data(found[one])]
+    logs = [one for one in sorted(last_attempts(list(found))) if not one.endswith("error.json")]
     for short, (name, number) in labels(logs).items():
         read_lines = terminal.lines_of(found[short], RANK_LINE)
         lines = (one.decode("utf-8", "replace") for one in read_lines if one is not None)
         out.file(name, number, lines, os.path.getmtime(found[short]))
     return out
-
-
-def _is_data(path: str) -> bool:
-    """Torchrun's error files, and dumps of PyTorch's flight recorder, which torchfrtrace reads."""
-    if path.endswith("error.json"):
-        return True
-    with reading_of(path), reading.source(path) as file:
-        return next(reading.pieces(file), b"")[:1] == b"\x80"

@@ -19,7 +19,7 @@ def go(options: argparse.Namespace) -> int:
     """Print it."""
     if options.topic and options.topic not in COMMANDS:
         raise UsageError(parser.no_command([options.topic]))
-    write(parser.help_of(options.topic) if options.topic else overview())
+    write(parser.parser_of(options.topic).format_help() if options.topic else overview())
     return HEALTHY
 
 
@@ -52,12 +52,8 @@ def epilog(command: Command) -> str:
 
 
 def _exits(codes: dict[str, str]) -> list[str]:
-    if not codes:
-        return ["exit code: the program's own, always"]
-    return [
-        "exit codes:",
-        *(line for code in codes for line in _wrapped(codes[code], f"  {code}  ")),
-    ]
+    lines = [line for code in codes for line in _wrapped(codes[code], f"  {code}  ")]
+    return ["exit codes:", *lines] if codes else ["exit code: the program's own, always"]
 
 
 def _wrapped(text: str, start: str) -> list[str]:
@@ -72,16 +68,14 @@ def version(argv: list[str]) -> int:
     if argv[1:] or argv == ["-Vv"]:
         import platform
 
-        from gpuwhy.knowledge.releases import headers, projects
+        from gpuwhy.knowledge.releases import newest, projects
 
-        heads = headers()
-        count, newest = sum(one.rows for one in heads), max(one.newest for one in heads)
-        tables = f"{count:,} rows of {len(projects())} projects, files up to {newest}"
         folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        python = f"{sys.implementation.name} {platform.python_version()}, {sys.executable}"
         libc = " ".join(platform.libc_ver())
-        system = f"{platform.system()} {platform.machine()}, {libc}"
-        rows = {"python": python, "system": system, "installed": folder, "knowledge": tables}
-        text += "".join(f"  {name:<10} {value}\n" for name, value in rows.items())
+        text += f"""  python     {platform.python_version()}, {sys.executable}
+  system     {platform.system()} {platform.machine()}, {libc}
+  installed  {folder}
+  knowledge  {len(projects())} projects, files up to {newest()}
+"""
     write(output.shareable(text))
     return HEALTHY

@@ -39,7 +39,7 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
     if ours[0] in PROGRAMS and "--" in ours:
         place = ours.index("--")
         ours, rest = ours[:place], ours[place + 1 :]
-    options, surplus = _parser(ours[0]).parse_known_args(ours[1:])
+    options, surplus = parser_of(ours[0]).parse_known_args(ours[1:])
     if surplus:
         raise UsageError(_surplus(ours[0], surplus))
     command, given = table.command(ours[0]), {}
@@ -54,31 +54,25 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def help_of(name: str) -> str:
-    """The help of a command: its options, examples and exit codes."""
-    return _parser(name).format_help()
-
-
-def _parser(name: str) -> Parser:
+def parser_of(name: str) -> Parser:
+    """The parser of a command; it prints the help as well."""
     from gpuwhy.cli.help import description, epilog
 
     one = table.command(name)
     about = {"description": description(one), "epilog": epilog(one)}
     parser = Parser(prog=f"gpuwhy {name}", usage=one.usage or None, **about)
     _fill(parser, one)
+    if one.actions:
+        below = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=Parser)
+        for action, inner in one.below.items():
+            _fill(below.add_parser(action, help=inner.help, usage=inner.usage or None), inner)
     return parser
 
 
 def _fill(parser: argparse.ArgumentParser, command: Command) -> None:
     for one in command.rows:
-        if one.flags:
-            parser.add_argument(*one.flags, dest=one.name, **_settings(one))
-        else:
-            parser.add_argument(one.name, **_settings(one))
-    if command.actions:
-        below = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=Parser)
-        for name, inner in command.below.items():
-            _fill(below.add_parser(name, help=inner.help, usage=inner.usage or None), inner)
+        named = {"dest": one.name} if one.flags else {}
+        parser.add_argument(*(one.flags or [one.name]), **named, **_settings(one))
 
 
 def _settings(one: Option) -> dict[str, Any]:
@@ -132,18 +126,13 @@ def no_command(argv: Sequence[str]) -> str:
 
 def _surplus(command: str, words: list[str]) -> str:
     """What to say of a word, or an option, that a command does not take."""
-    word = next((one for one in words if one.startswith("-")), words[0])
-    see = f"see gpuwhy help {command}"
-    if not word.startswith("-"):
-        log = command == "check" and os.path.isfile(word)
-        meant = f"did you mean gpuwhy explain {word}?" if log else see
-        return f"{command} takes no {word!r}; {meant}"
-    name = word.partition("=")[0]
+    name = next((one for one in words if one.startswith("-")), words[0]).partition("=")[0]
+    if not name.startswith("-"):
+        return f"{command} takes no {name!r}; see gpuwhy help {command}"
     flags = {one: [f for row in table.command(one).every for f in row.flags] for one in COMMANDS}
     owners = [other for other in COMMANDS if name in flags[other]]
     # the same word elsewhere asks for more likeness
-    near = difflib.get_close_matches(name, flags[command], 1, 0.85 if owners else 0.6)
-    if near:
+    if near := difflib.get_close_matches(name, flags[command], 1, 0.85 if owners else 0.6):
         return f"{command} has no option {name}; did you mean {near[0]}?"
     has = f" (gpuwhy {owners[0]} has)" if owners else ""
-    return f"{command} has no option {name}{has}; {see}"
+    return f"{command} has no option {name}{has}; see gpuwhy help {command}"

@@ -13,26 +13,19 @@ from typing import Any
 import msgspec
 
 from gpuwhy.answer.blocks import fold, pair, pairs, table
-from gpuwhy.answer.tree import Block, Code, Document, Heading, Mark, Paragraph, Soft
+from gpuwhy.answer.tree import Block, Document, Heading, Mark, Paragraph, Soft
 from gpuwhy.choose import fitting
 from gpuwhy.choose.fitting import Row
 from gpuwhy.cli import HEALTHY, UsageError, output, refused
 from gpuwhy.facts.version import major_minor
 from gpuwhy.knowledge import naming, releases
-from gpuwhy.knowledge.releases import FIELDS, Described, Release
-from gpuwhy.knowledge.torch_builds import other_cudas
+from gpuwhy.knowledge.releases import FIELDS, Described, Release, Releases
 
 MOST = 18
 """Rows of a table; -v shows all."""
 _MARKS: dict[str, Mark] = {"yes": "", "unknown": "unknown", "no": "bad"}
-_TITLES = {
-    "cuda": "CUDA",
-    "cudnn": "cuDNN",
-    "sass": "GPU code",
-    "ptx": "PTX",
-    "pairs": "goes with",
-    "also": "built with",
-}
+_TITLES = {"cuda": "CUDA", "cudnn": "cuDNN", "sass": "GPU code", "ptx": "PTX"}
+_TITLES |= {"pairs": "goes with", "also": "built with"}
 _SYSTEMS = {"win32": "windows", "darwin": "macos"}
 
 
@@ -41,21 +34,25 @@ def go(options: argparse.Namespace) -> int:
     with refused(fitting.BadMachineError, "--works-with "):
         machine = fitting.machine(options.works_with)
     wanted = naming.asked(options.name, options.version)
-    if options.name and wanted is None:
-        raise UsageError(f"{options.name!r} is no package's name; for example torch==2.6")
     if wanted is None:
-        names = sorted(releases.projects())
+        if options.name:
+            raise UsageError(f"{options.name!r} is no package's name; for example torch==2.6")
         filtered = options.works_with or options.platform or options.json
-        return (_several if filtered else _index)(options, names, "", machine)
-    names = naming.meant(wanted.name) or [wanted.name]
-    if len(names) == 1:
-        return _project(options, wanted, names[0], machine)
-    if not options.platform and not options.json:
-        options.platform = _here()
-    return _several(options, names, wanted.spec, machine)
+        names, spec = sorted(releases.projects()), ""
+        if not filtered:
+            return _put(options, (), _index(names))
+    else:
+        names, spec = naming.meant(wanted.name) or [wanted.name], wanted.spec
+        if len(names) == 1:
+            return _project(options, names[0], spec, machine)
+        if not options.json:
+            options.platform = options.platform or _here()
+    return _several(options, names, spec, machine)
 
 
-def _put(options: argparse.Namespace, rows: Sequence[Described], blocks: Sequence[Block]) -> int:
+def _put(
+    options: argparse.Namespace, rows: Sequence[Described], blocks: Sequence[Block], *notes: str
+) -> int:
     """Print blocks, or the rows of the contract; what nobody could read is named in `unknown`."""
     out = []
     for row in rows:
@@ -64,22 +61,14 @@ def _put(options: argparse.Namespace, rows: Sequence[Described], blocks: Sequenc
         value = {"requires": {}, **absent} | {k: v for k, v in built.items() if k != "deep"}
         value["evidence"] = msgspec.to_builtins(row.evidence)
         out.append(value | ({"unknown": list(row.unknown)} if row.unknown else {}))
-    values = {"schema": "gpuwhy.releases/1", "releases": out}
-    output.put(options, Document(tuple(blocks), title="gpuwhy releases"), values)
+    said = (Paragraph((Soft(note),)) for note in notes)
+    document = Document((*blocks, *said), title="gpuwhy releases")
+    output.put(options, document, {"schema": "gpuwhy.releases/1", "releases": out})
     return HEALTHY
 
 
-def _versions(rows: Sequence[Release]) -> list[str]:
-    return list(dict.fromkeys(row.version for row in rows))
-
-
-def _note(text: str) -> Paragraph:
-    return Paragraph((Soft(text),))
-
-
-def _platform(options: argparse.Namespace) -> str:
-    """The platform that was asked for; "" for all."""
-    return "" if options.platform == "all" else str(options.platform)
+def _versions(known: Releases) -> list[str]:
+    return list(dict.fromkeys(row.version for row in known.rows))
 
 
 def _here() -> str:
@@ -89,28 +78,20 @@ def _here() -> str:
     return f"{system}-{same.get(machine, machine)}"
 
 
-def _near(word: str, choices: Sequence[str]) -> str:
-    close = difflib.get_close_matches(word, choices, 3, 0.5)
-    return f"; did you mean {', '.join(close)}?" if close else ""
-
-
-def _project(
-    options: argparse.Namespace, wanted: naming.Asked, name: str, machine: fitting.Machine
-) -> int:
+def _project(options: argparse.Namespace, name: str, spec: str, machine: fitting.Machine) -> int:
     """The table of a project, or the page of a release."""
     known = releases.family(name)
     if known is None:
-        near = _near(wanted.name, list(releases.projects()))
-        raise UsageError(f"nothing is known of {wanted.name!r}{near}")
-    chosen, said = naming.chosen(wanted.spec, _versions(known.rows))
-    platform = _platform(options)
-    rows = [r for r in known.rows if platform in ("", r.platform) and r.version in chosen]
-    if not chosen:
-        near = _near(wanted.spec.lstrip("=<>~!"), _versions(known.rows))
-        raise UsageError(f"{known.name} {wanted.spec} is not known{near}")
+        close = difflib.get_close_matches(name, releases.projects(), 3, 0.5)
+        meant = f"; did you mean {', '.join(close)}?" if close else ""
+        raise UsageError(f"nothing is known of {name!r}{meant}")
+    chosen, said = naming.chosen(spec, _versions(known))
+    found = [row for row in known.rows if row.version in chosen]
+    rows = [row for row in found if options.platform in ("", "all", row.platform)]
     if not rows:
-        there = ", ".join(sorted({row.platform for row in known.rows if row.version in chosen}))
-        raise UsageError(f"{known.name} is not known for {platform}; there is {there}")
+        there = ", ".join(sorted({row.platform for row in found}))
+        more = f" for {options.platform}; there is {there}" if found else ""
+        raise UsageError(f"{known.name} {spec} is not known{more}")
     kept = [(row, verdict) for row in rows if (verdict := fitting.fits(row, machine)).fits != "no"]
     here = [one for one in kept if one[0].platform in (_here(), "any")]
     mine = kept if options.platform or options.json or not here else here
@@ -122,42 +103,20 @@ def _project(
         last = rows[-1]
         why = fitting.fits(last, machine).why
         notes.append(f"none fits; {last.version} on {last.platform}: {why}")
-    body: list[Block] = []
-    one = len(_versions([row for row, _ in mine])) == 1
-    if one and mine[-1][0].cuda is None:
-        row = mine[-1][0]
-        if other := releases.find(f"{row.name}-gpu", row.version, row.platform):
-            built = f"{other.name} has it, with CUDA {other.cuda} and cuDNN {other.cudnn}: "
-            code = Code(f"gpuwhy releases {other.name} {other.version}")
-            body.append(
-                Paragraph((f"{row.name} {row.version} is built without CUDA; {built}", code))
-            )
-    if wanted.spec and one:
-        body += [block for row in shown for block in _page(row, bool(options.verbose))]
-        row = mine[-1][0]
-        more = other_cudas(row.version, str(row.cuda)) if row.name == "torch" else ""
-        if more and row.platform.endswith("x86_64"):
-            notes.append(f"PyTorch's own index has it for CUDA {more} too")
-    else:
-        body += _table(known.name, mine, bool(options.verbose))
-        notes += [f"{len(known.rows)} rows, read from files published up to {known.header.newest}"]
-    return _put(options, shown, [*body, *map(_note, notes)])
-
-
-def _table(name: str, rows: Sequence[Row], every: bool) -> list[Block]:
-    """Newest release last, beside the prompt; of many the last of each minor release."""
-    shown = list(rows)
-    if len(rows) > MOST and not every:
-        last = {(major_minor(one[0].version), one[0].platform): one for one in rows}
-        shown = list(last.values())[-MOST:]
+    if spec and len({row.version for row, _ in mine}) == 1:
+        pages = [block for row in shown for block in _page(row, bool(options.verbose))]
+        return _put(options, shown, pages, *notes)
+    listed = mine
+    if len(mine) > MOST and not options.verbose:  # the last of each minor release
+        last_of = {(major_minor(one[0].version), one[0].platform): one for one in mine}
+        listed = list(last_of.values())[-MOST:]
+        left = len(mine) - len(listed)
+        notes.append(f"{known.name}: the last of each minor release; {left} more with -v")
+    if any(verdict.fits == "unknown" for _, verdict in listed):
+        notes.append("? = not known whether it fits; name a release to see what was read")
+    notes.append(f"{len(known.rows)} rows, read from files published up to {known.header.newest}")
     head = ("version", "platform", "CUDA", "cuDNN", "Python", "GPU code")
-    out: list[Block] = [_rows(head, [_cells(row) for row, _ in shown], shown)]
-    if any(verdict.fits == "unknown" for _, verdict in shown):
-        out.append(_note("? = not known whether it fits; name a release to see what was read"))
-    if len(shown) < len(rows):
-        left = len(rows) - len(shown)
-        out.append(_note(f"{name}: the last of each minor release; {left} more with -v"))
-    return out
+    return _put(options, shown, [_rows(head, [_cells(row) for row, _ in listed], listed)], *notes)
 
 
 def _rows(head: Sequence[str], cells: Sequence[Sequence[str]], rows: Sequence[Row]) -> Block:
@@ -215,15 +174,15 @@ def _page(row: Described, detail: bool) -> tuple[Block, ...]:
     return (Heading((f"{release.name} {release.version} · {release.platform}",)), body, *evidence)
 
 
-def _index(options: argparse.Namespace, names: Sequence[str], *_: object) -> int:
+def _index(names: Sequence[str]) -> list[Block]:
     """The names; NVIDIA's wheels and the many builds of a library by family."""
     bare = dict.fromkeys(map(_bare, names))
-    own = [name for name in bare if not name.startswith("nvidia-")]
-    wheels = [n.removeprefix("nvidia-").removesuffix("-cu*") for n in bare if n not in own]
-    theirs = ", ".join(dict.fromkeys(wheels))
-    rows = pairs(pair("Projects", ", ".join(own)), pair("NVIDIA's", theirs))
-    note = _note("gpuwhy releases NAME [VERSION]; * is a CUDA release: 12, 11x, 102")
-    return _put(options, (), (rows, note))
+    own = ", ".join(name for name in bare if not name.startswith("nvidia-"))
+    wheels = (name.removesuffix("-cu*") for name in bare if name.startswith("nvidia-"))
+    theirs = ", ".join(dict.fromkeys(name.removeprefix("nvidia-") for name in wheels))
+    note = "gpuwhy releases NAME [VERSION]; * is a CUDA release: 12, 11x, 102"
+    shown = pairs(pair("Projects", own), pair("NVIDIA's", theirs))
+    return [shown, Paragraph((Soft(note),))]
 
 
 def _bare(name: str) -> str:
@@ -235,9 +194,10 @@ def _several(
     options: argparse.Namespace, names: Sequence[str], spec: str, machine: fitting.Machine
 ) -> int:
     """The newest release of each project that fits; of many the programs, not their wheels."""
-    platform, described, rows = _platform(options), [], []
+    platform = options.platform.replace("all", "")
+    described, rows = [], []
     for known in filter(None, map(releases.family, names)):
-        chosen, _ = naming.chosen(spec, _versions(known.rows))
+        chosen, _ = naming.chosen(spec, _versions(known))
         if one := fitting.newest(known.only(set(chosen)), machine, platform):
             described.append(known.describe(one[0]))
             rows.append(one)
@@ -252,4 +212,4 @@ def _several(
         rows = sorted(each[:MOST], key=lambda one: one[0].name)
     head = ("project", "version", "platform", "CUDA", "cuDNN")
     shown = _rows(head, [(row.name, *_cells(row)[:4]) for row, _ in rows], rows)
-    return _put(options, described, (shown, _note(note)))
+    return _put(options, described, [shown], note)

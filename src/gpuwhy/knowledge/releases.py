@@ -113,12 +113,6 @@ def newest() -> str:
     return str(msgspec.json.decode(_raw("newest.json"), type=dict[str, str])["newest"])
 
 
-def headers() -> tuple[Header, ...]:
-    """The first line of every family file: what it holds, and up to when."""
-    raw = (_raw(f"{file}.jsonl").split(b"\n", 1)[0] for file in sorted(set(projects().values())))
-    return tuple(msgspec.json.decode(line, type=Header) for line in raw)
-
-
 @lru_cache(maxsize=16)
 def family(name: str) -> Releases | None:
     """Everything known of a project (`nvidia-cudnn-cu12`); None where nothing is."""

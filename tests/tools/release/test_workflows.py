@@ -35,6 +35,4 @@ def test_the_verbose_version_says_how_old_the_knowledge_is():
         [sys.executable, "-m", "gpuwhy", "--version", "-v"], capture_output=True, text=True, timeout=60
     )
     assert done.stdout.startswith(f"gpuwhy {__version__}\n")
-    assert re.search(
-        r"knowledge +[\d,]+ rows of \d+ projects, files up to 20\d\d-\d\d-\d\d\n", done.stdout
-    )
+    assert re.search(r"knowledge +\d+ projects, files up to 20\d\d-\d\d-\d\d\n", done.stdout)
