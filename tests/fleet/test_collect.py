@@ -8,7 +8,7 @@ import time
 import pytest
 
 from gpuwhy.cli import UsageError
-from gpuwhy.cli.fleet import command, ray
+from gpuwhy.cli.fleet import ray
 from gpuwhy.fleet.read import decoded
 from gpuwhy.machine.process import Launched
 from tests.fleet.nodes import changed
@@ -32,12 +32,6 @@ def launcher(tmp_path):
         return str(path)
 
     return make
-
-
-def test_what_is_started_on_each_node():
-    assert command(["srun", "-N4"]) == ["srun", "-N4", "gpuwhy", "check", "--jsonl", "--exit-zero"]
-    given = ["srun", "-N4", "/opt/x/bin/gpuwhy", "check", "--jsonl", "--node", "a"]
-    assert command(given) == given
 
 
 @pytest.mark.parametrize("shape", ["{}: ", "[pod/{}/check] ", "{} | CHANGED | rc=0 | (stdout) "])

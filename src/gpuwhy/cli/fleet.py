@@ -69,7 +69,11 @@ def node_line(machine: Machine, seen: Seen, node: str = "") -> str:
 
 def launch(options: argparse.Namespace) -> int:
     """Have a launcher ask, and compare what comes."""
-    argv, heard = command(options.rest), Heard(keep=True)
+    argv, heard = options.rest, Heard(keep=True)
+    if not argv:
+        raise UsageError("collect with what? gpuwhy fleet collect -- srun -N4 --ntasks-per-node=1")
+    if not any("gpuwhy" in word for word in argv):  # who names gpuwhy knows better
+        argv = [*argv, *ASK]
     launched = _started(argv, options.seconds, read.MOST)
     for number, one in enumerate(launched.lines(), 1):
         heard.take(one.data, f"line {number} of {argv[0]}")
@@ -82,22 +86,14 @@ def launch(options: argparse.Namespace) -> int:
     return _finish(options, heard, argv[0])
 
 
-def command(rest: list[str]) -> list[str]:
-    """The launcher with what it has to start; somebody who names gpuwhy knows better."""
-    if not rest:
-        raise UsageError("collect with what? gpuwhy fleet collect -- srun -N4 --ntasks-per-node=1")
-    return rest if any("gpuwhy" in word for word in rest) else [*rest, *ASK]
-
-
 def ray(options: argparse.Namespace) -> int:
     """Ask every node of a Ray cluster; Ray itself runs in a child that cannot hold us."""
     if not options.ray:
         known = "compare FILE…, collect -- LAUNCHER…, or --ray [ADDRESS]"
         raise UsageError(f"fleet what? {known}; see gpuwhy fleet --help")
     inner = max(1.0, options.seconds - RAY_ENDS)
-    child = ["fleet", f"--ray-child={options.ray}", f"--seconds={inner:g}"]
-    cluster = Cluster()
-    argv = [sys.executable, "-m", "gpuwhy", *child]
+    cluster, called = Cluster(), [sys.executable, "-m", "gpuwhy", "fleet"]
+    argv = [*called, f"--ray-child={options.ray}", f"--seconds={inner:g}"]
     for one in _started(argv, options.seconds, read.MOST * 2).lines():
         cluster.take(one.data)
     if not cluster.nodes:
@@ -121,12 +117,11 @@ def _finish(
     if getattr(options, "output", ""):
         with refused(OSError, f"cannot write {options.output}: "):
             writing.keep(options.output, b"".join(heard.kept()))
-    asked, baseline = [], []
-    if given := options.nodes:
-        with refused(names.TooManyError, "--nodes: "):
-            is_file = os.path.isfile(given) or given == "-"
-            text = read_bytes(given).decode("utf-8", "replace") if is_file else given
-            asked = names.expand(text)
+    given, baseline = options.nodes, []
+    if os.path.isfile(given) or given == "-":
+        given = read_bytes(given).decode("utf-8", "replace")
+    with refused(names.TooManyError, "--nodes: "):
+        asked = names.expand(given)
     quiet = [*also, *read.silent(heard, asked)]
     if not heard.answers and not quiet:
         why = heard.bad[0] if heard.bad else "it should hold what `gpuwhy check --jsonl` prints"
@@ -141,8 +136,7 @@ def _finish(
     if options.exclude:
         write(excluded(fleet.bad, options.exclude))
     else:
-        shown = document(fleet, bool(options.verbose))
-        output.put(options, shown, contract(fleet), nodes=True)
+        output.put(options, document(fleet, bool(options.verbose)), contract(fleet), nodes=True)
     if fleet.bad or any(group.status == "broken" for group in fleet.groups):
         return FOUND
     return PERHAPS if fleet.odd else HEALTHY
@@ -156,5 +150,5 @@ def excluded(given: Iterable[str], form: str) -> str:
     if form == "kubernetes":
         row = {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": nodes}
         return json.dumps(row) + "\n"
-    text = names.fold(nodes) if form == "slurm" else {"comma": ","}.get(form, "\n").join(nodes)
+    text = names.fold(nodes) if form == "slurm" else ("," if form == "comma" else "\n").join(nodes)
     return f"{text}\n" if text else ""

@@ -71,7 +71,7 @@ def parser_of(name: str) -> Parser:
 
 def _fill(parser: argparse.ArgumentParser, command: Command) -> None:
     for one in command.rows:
-        named = {"dest": one.name} if one.flags else {}
+        named: dict[str, Any] = {"dest": one.name} if one.flags else {}
         parser.add_argument(*(one.flags or [one.name]), **named, **_settings(one))
 
 

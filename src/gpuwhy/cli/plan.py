@@ -56,13 +56,10 @@ def _demand(options: argparse.Namespace) -> tuple[Demand, tuple[Line, ...]]:
     if not wanted:
         raise UsageError("nothing to plan: name a package, as in gpuwhy plan tensorflow")
     packages, keep = tuple(wanted), tuple(filter(None, options.keep.split(",")))
-    is_version = re.fullmatch(r"\d.*", options.python) and not os.path.exists(options.python)
     if any(getattr(options, name) for name in _DESCRIBES):
-        if options.python and not is_version:
-            text = "with a described machine, give a version such as 3.12"
-            raise UsageError(f"--python {options.python}: {text}")
         machine = (options.driver, tuple(options.gpu), options.python, options.os, options.arch)
         return describe.described(packages, *machine, options.glibc, keep, options.manager), ()
+    is_version = re.fullmatch(r"\d.*", options.python) and not os.path.exists(options.python)
     folder = "" if is_version else os.path.expanduser(options.python)
     if folder and not os.path.exists(folder):
         raise UsageError(f"--python {options.python}: neither a version nor a file or folder")
@@ -86,19 +83,24 @@ def _of_facts(
 ) -> tuple[Demand, tuple[Line, ...]]:
     """The demand for the machine of these facts, and what was seen of it."""
     interpreter = value_or(facts.environment.python, None)
-    own = ".".join(str(n) for n in numbers(interpreter.version)[:2]) if interpreter else ""
+    own = ".".join(map(str, numbers(interpreter.version)[:2])) if interpreter else ""
     arch = interpreter.machine.lower() if interpreter else ""
     libc = value_or(facts.system.libc, None)
     glibc = libc.version if libc and libc.name == "glibc" else ""
     driver = str(value_or(facts.driver.module_version, ""))
-    cards = _cards(facts)
-    seen: tuple[tuple[str, str, Any], ...] = (
-        ("driver", driver, facts.driver.module_version),
-        ("Python", "" if version else own, facts.environment.python),
-        ("glibc", glibc, facts.system.libc),
-    )
-    lines = list(cards.values())
-    lines += [Line("saw", f"{name} {text}", source_of(fact)) for name, text, fact in seen if text]
+    seen: dict[str, Any] = {}
+    cards = []
+    gpus: Any = facts.devices.gpus if value_or(facts.devices.gpus, ()) else facts.devices.pci
+    for one in value_or(gpus, ()):  # as the driver names them, else as the bus does
+        named = (one.name, one.capability)
+        name, capability = (text if isinstance(text, str) else value_or(text, "") for text in named)
+        if capability:
+            cards.append(Card(name.removeprefix("NVIDIA "), capability))
+            seen[f"{cards[-1].name}, compute capability {capability}"] = gpus
+    seen |= {f"driver {driver}": facts.driver.module_version} if driver else {}
+    seen |= {f"Python {own}": facts.environment.python} if own and not version else {}
+    seen |= {f"glibc {glibc}": facts.system.libc} if glibc else {}
+    lines = [Line("saw", text, source_of(fact)) for text, fact in seen.items()]
     lines += [Line("told", f"Python {version}")] if version else []
     windows = value_or(facts.system.os, "") == "windows"
     wsl = isinstance(facts.system.wsl, Known)
@@ -109,7 +111,7 @@ def _of_facts(
         version or own,
         bool(version) or "python" in keep,
         driver,
-        tuple(cards),
+        tuple(dict.fromkeys(cards)),
         glibc,
         options.manager,
         {one.name: one.version for one in facts.environment.by_name.values()},
@@ -117,20 +119,6 @@ def _of_facts(
         keep,
     )
     return demand, tuple(lines)
-
-
-def _cards(facts: Facts) -> dict[Card, Line]:
-    """The GPUs, as the driver names them, else as the bus does."""
-    cards: dict[Card, Line] = {}
-    fact: Any = facts.devices.gpus if value_or(facts.devices.gpus, ()) else facts.devices.pci
-    for one in value_or(fact, ()):
-        named = (one.name, one.capability)
-        name, capability = (text if isinstance(text, str) else value_or(text, "") for text in named)
-        if capability:
-            card = Card(name.removeprefix("NVIDIA "), capability)
-            text = f"{card.name}, compute capability {capability}"
-            cards[card] = Line("saw", text, source_of(fact))
-    return cards
 
 
 def _text(path: str) -> str:
@@ -144,19 +132,15 @@ def _confirmed(choice: Choice) -> tuple[bool | None, str]:
     own = f"{sys.version_info[0]}.{sys.version_info[1]}"
     if not uv and choice.python != own:
         return None, f"uv is not installed, and pip can only speak for Python {own}"
-    tool = "uv" if uv else "pip"
-    command = confirm.with_pip(choice, sys.executable)
+    tool, command = "pip", confirm.with_pip(choice, sys.executable)
     if uv:
-        command = [uv, *confirm.with_uv(choice)[1:]]
-    given, seconds = "\n".join(confirm.pins(choice)) + "\n", confirm.SECONDS
+        tool, command = "uv", [uv, *confirm.with_uv(choice)[1:]]
+    given = "\n".join(confirm.pins(choice)) + "\n"
+    limited: dict[str, Any] = {"timeout": confirm.SECONDS, "check": False}
     try:
-        done = subprocess.run(
-            command, input=given, capture_output=True, text=True, timeout=seconds, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return None, f"{tool} gave no answer within {seconds} s"
-    except OSError as error:
-        return None, f"{tool} could not be started: {error.strerror or error}"
+        done = subprocess.run(command, input=given, capture_output=True, text=True, **limited)
+    except (subprocess.TimeoutExpired, OSError) as error:
+        return None, f"{tool} gave no answer: {error}"
     return confirm.judged(tool, done.returncode, done.stdout, done.stderr)
 
 

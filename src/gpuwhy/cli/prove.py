@@ -9,7 +9,7 @@ import resource
 import shutil
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
 
 from gpuwhy.answer.answer import Answer
@@ -34,8 +34,8 @@ from gpuwhy.run import stage
 from gpuwhy.run.target import own_text, python_of_command
 from gpuwhy.run.trial import Orders, Ran, end_process, interruptible, run_once
 
-_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?\Z")
-_SECONDS = {"s": 1, None: 1, "m": 60, "h": 3600}
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)")
+_SECONDS = {"s": 1, "": 1, "m": 60, "h": 3600}
 
 
 def go(options: argparse.Namespace) -> int:
@@ -78,7 +78,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         re.compile(options.ok)
     if not shutil.which(argv[0]):
         raise UsageError(f"cannot run {argv[0]}: there is no such program")
-    budget = _TIME.match(options.budget.strip())
+    budget = _TIME.fullmatch(options.budget.strip())
     if options.budget and (not budget or not float(budget[1])):
         raise UsageError(f"--budget {options.budget}: expected a time, as in 90s, 5m, 1h")
     limits = {name: resource.getrlimit(number) for name, number in stage.LIMITS.items()}
@@ -114,14 +114,8 @@ def _ended(session: Session, pid: int) -> None:
     """After the process has gone that may be ended; it cannot be brought back, so this is last."""
     if not end_process(pid):
         return
-    one = Tweak(
-        f"process {pid}",
-        "process",
-        f"after process {pid} ended",
-        str(pid),
-        causes=("memory.other_process", "device.busy"),
-        command=f"kill {pid}",
-    )
+    causes, said = ("memory.other_process", "device.busy"), f"after process {pid} ended"
+    one = Tweak(f"process {pid}", "process", said, str(pid), causes=causes, command=f"kill {pid}")
     if all(session.once((one,), "confirm").outcome == "passes" for _ in range(2)):
         session.found, session.proven = (one,), True
 
@@ -163,17 +157,18 @@ class World:
     def tweaks(self) -> list[Tweak]:
         """Everything that this machine and this program allow to change."""
         assert self._watched
-        facts, environ = self._watched.facts, self._plan.environ
-        return [*tweaks.advised(self._watched.answer, environ), *self._tweaks(facts)]
+        advised = tweaks.advised(self._watched.answer, self._plan.environ)
+        return [*advised, *self._tweaks(self._watched.facts)]
 
-    def _tweaks(self, facts: Facts) -> Iterator[Tweak]:
-        plan, environ = self._plan, self._plan.environ
-        beside = ("script folder", "working folder")
-        shadows = (one for one in value_or(facts.installs.shadows, ()) if one.via in beside)
-        yield from tweaks.variables(environ, (os.path.dirname(self._program),))
-        yield from tweaks.limits(plan)
-        yield from tweaks.shadows(one.path for one in shadows)
-        yield from tweaks.settings(environ, len(value_or(facts.devices.gpus, ())))
+    def _tweaks(self, facts: Facts) -> list[Tweak]:
+        plan, places = self._plan, ("script folder", "working folder")
+        shadows = (one.path for one in value_or(facts.installs.shadows, ()) if one.via in places)
+        return [
+            *tweaks.variables(plan.environ, (os.path.dirname(self._program),)),
+            *tweaks.limits(plan),
+            *tweaks.shadows(shadows),
+            *tweaks.settings(plan.environ, len(value_or(facts.devices.gpus, ()))),
+        ]
 
     def source(self) -> str:
         """The text of the program."""
