@@ -12,7 +12,9 @@ from gpuwhy.look.driver import driver
 
 from .machines import KERNEL, RUNNING, Made
 
-OPEN = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (nixbld@)\nGCC version: \n"
+CTL_OK = {"path": "/dev/nvidiactl", "opened": "ok"}
+
+
 @pytest.fixture
 def machine(tmp_path: Path) -> Made:
     host = Made(tmp_path)
@@ -26,17 +28,6 @@ def see(machine: Made, field: str) -> Any:
     return getattr(driver(machine, RUNNING), field)
 
 
-def test_the_module_on_disk_is_what_dkms_installed(machine: Made):
-    machine.write(
-        f"/lib/modules/{KERNEL}/modules.dep",
-        "updates/dkms/nvidia-uvm.ko.zst: updates/dkms/nvidia.ko.zst\nupdates/dkms/nvidia.ko.zst:\n",
-    )
-    os.makedirs(f"{machine.root}/var/lib/dkms/nvidia/550.54.15/{KERNEL}/x86_64/module")
-    os.makedirs(f"{machine.root}/var/lib/dkms/nvidia/535.104.05")
-    os.symlink(f"550.54.15/{KERNEL}/x86_64", f"{machine.root}/var/lib/dkms/nvidia/kernel-{KERNEL}-x86_64")
-    assert see(machine, "module_on_disk").value == "550.54.15"
-
-
 def test_a_module_that_no_dkms_built_is_asked_for_its_version(machine: Made):
     machine.write(f"/lib/modules/{KERNEL}/modules.dep", "kernel/nvidia-550/nvidia.ko:\n")
     path = f"/lib/modules/{KERNEL}/kernel/nvidia-550/nvidia.ko"
@@ -44,26 +35,14 @@ def test_a_module_that_no_dkms_built_is_asked_for_its_version(machine: Made):
     assert see(machine, "module_on_disk").value == "550.90.07"
 
 
-# ---------------------------------------------------------------- what the driver speaks
-
-
 def test_driver_cuda_from_nvml_else_from_the_table(machine: Made):
     machine.says("nvml", {"init": {"code": 0}}, {"count": 0}, {"cuda": 12040})
     assert see(machine, "driver_cuda").value == "12.4"
-    machine.says(
-        "nvml", {"init": {"code": 18, "name": "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "call": "nvmlInit"}}
-    )
+    machine.says("nvml", {"init": {"code": 18, "name": "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "call": "nvmlInit"}})
     assert isinstance(see(machine, "driver_cuda"), Absent)
-    machine.write("/proc/driver/nvidia/version", OPEN)
+    machine.write("/sys/module/nvidia/version", "580.159.04\n")
     answer = see(machine, "driver_cuda")
     assert (answer.value, answer.source.kind) == ("13.0", "know")
-
-
-# ---------------------------------------------------------------- device nodes
-
-
-def opened(path: str, said: str) -> dict[str, str]:
-    return {"path": path, "opened": said}
 
 
 def gpus(machine: Made, *minors: int) -> None:
@@ -83,7 +62,7 @@ def test_every_gpu_that_the_module_drives_needs_its_node(machine: Made):
     gpus(machine, 0, 1)
     for name in ("nvidiactl", "nvidia0", "nvidia-modeset", "nvidia-caps/nvidia-cap1"):
         machine.write(f"/dev/{name}")
-    machine.says("nodes", opened("/dev/nvidiactl", "ok"), opened("/dev/nvidia0", "EACCES"))
+    machine.says("nodes", CTL_OK, {"path": "/dev/nvidia0", "opened": "EACCES"})
     nodes = by_path(see(machine, "nodes"))
     assert {path: (n.required, n.present) for path, n in nodes.items()} == {
         "/dev/nvidiactl": (True, True),
@@ -101,13 +80,8 @@ def test_every_gpu_that_the_module_drives_needs_its_node(machine: Made):
 def test_a_node_that_hung_is_unknown_alone(machine: Made):
     for name in ("nvidiactl", "nvidia0"):
         machine.write(f"/dev/{name}")
-    machine.says(
-        "nodes",
-        {"opening": "/dev/nvidiactl"},
-        opened("/dev/nvidiactl", "ok"),
-        {"opening": "/dev/nvidia0"},
-        {"ended": "nodes ran out of time"},
-    )
+    late = {"ended": "nodes ran out of time"}
+    machine.says("nodes", {"opening": "/dev/nvidiactl"}, CTL_OK, {"opening": "/dev/nvidia0"}, late)
     nodes = by_path(see(machine, "nodes"))
     assert nodes["/dev/nvidiactl"].opened.value == "ok"
     assert nodes["/dev/nvidia0"].opened == Unknown("/dev/nvidia0: open hung")
@@ -122,7 +96,7 @@ def test_a_gpu_that_a_container_or_job_was_not_given_is_not_required(machine: Ma
     gpus(machine, 0, 1, 2)
     for name in ("nvidiactl", "nvidia-uvm", "nvidia0", "nvidia2"):
         machine.write(f"/dev/{name}")
-    machine.says("nodes", opened("/dev/nvidia0", "ok"), opened("/dev/nvidia2", "EPERM"))
+    machine.says("nodes", {"path": "/dev/nvidia0", "opened": "ok"}, {"path": "/dev/nvidia2", "opened": "EPERM"})
     inside = container(machine, known("docker", "file", "/.dockerenv"))
     assert [inside[f"/dev/nvidia{n}"].required for n in (0, 1, 2)] == [True, False, False]
     outside = container(machine, absent("file", "/.dockerenv"))

@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from gpuwhy.answer.checked import unseen
-
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.imports import Ended, Imports, Tried, WithoutKind
@@ -112,10 +111,7 @@ def test_a_python_that_never_begins_is_no_tick(world: World, end: dict[str, Any]
 
 
 def failing_unless(fine: Any) -> Any:
-    def answer(order: Order) -> list[dict[str, Any]]:
-        return [HELD, {"begins": 0}, {"try": 0, **(GOOD if fine(order) else BAD)}, {"ended": {}}]
-
-    return answer
+    return lambda order: [HELD, {"begins": 0}, {"try": 0, **(GOOD if fine(order) else BAD)}, {"ended": {}}]
 
 
 def test_the_variable_without_which_it_works(world: World) -> None:
@@ -134,32 +130,27 @@ def test_the_variable_without_which_it_works(world: World) -> None:
 
 
 def test_the_start_file_with_which_it_fails(world: World) -> None:
-    site = "/venv/lib/python3.12/site-packages"
-    world.file(f"{site}/bad.pth", "import x\n")
-    world.file(f"{site}/good.pth", "import y\n")
+    world.file(f"{SITE}/bad.pth", "import x\n")
+    world.file(f"{SITE}/good.pth", "import y\n")
 
     def fine(order: Order) -> bool:
         return "start files" in order.without and not order.start_file.endswith("bad.pth")
 
     found, _, _ = tried(world, failing_unless(fine))
     assert found[0].without.kind is WithoutKind.START_FILE
-    assert found[0].without.name == f"{site}/bad.pth"
+    assert found[0].without.name == f"{SITE}/bad.pth"
 
 
-def test_files_alone_are_not_imported(world: World) -> None:
+def test_without_a_framework_and_of_files_alone_nothing_is_imported(world: World) -> None:
+    def tried() -> Fact[Any]:
+        machine, options = world.machine(), Options(imports=True)
+        facts = look(machine, options, ("environment", "frameworks"))
+        return look_by_importing(machine, facts, options).imports.tried
+
+    assert isinstance(tried(), Absent)
     world.offline = True
     world.install("torch", "2.6.0", {"torch/version.py": "cuda = None"})
-    machine, options = world.machine(), Options(imports=True)
-    facts = look(machine, options, ("environment", "frameworks"))
-    tried = look_by_importing(machine, facts, options).imports.tried
-    assert isinstance(tried, Unknown)
-    assert tried.kind == "offline"
-
-
-def test_where_there_is_no_framework(world: World) -> None:
-    machine, options = world.machine(), Options(imports=True)
-    facts = look(machine, options, ("environment", "frameworks"))
-    assert isinstance(look_by_importing(machine, facts, options).imports.tried, Absent)
+    assert (type(tried()), tried().kind) == (Unknown, "offline")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the sandbox")
@@ -178,10 +169,8 @@ def test_a_real_environment(tmp_path: Path) -> None:
     options = Options(python=str(folder), imports=True)
     facts = look(machine, options, ("environment", "frameworks", "installs"))
     found = look_by_importing(machine, facts, options).imports.tried.need() or ()
-    assert [(one.module, one.ended) for one in found] == [
-        ("torch", Ended.RAISED),
-        ("onnxruntime", Ended.WELL),
-    ]
+    ended = [(one.module, one.ended) for one in found]
+    assert ended == [("torch", Ended.RAISED), ("onnxruntime", Ended.WELL)]
     assert found[0].error == "ImportError"
     assert f"{site}/torch/__init__.py" in found[0].files
 

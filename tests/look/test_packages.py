@@ -4,6 +4,7 @@ import pytest
 
 from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Absent, Known
+from gpuwhy.look.look import Options, look
 from tests.look.world import SITE, World
 
 
@@ -29,8 +30,6 @@ def test_each_file_is_read_once(world: World) -> None:
     for name in ("torch", "numpy", "triton"):
         world.install(name, "1.0", {f"{name}/__init__.py": "x"})
     machine = world.machine()
-    from gpuwhy.look.look import Options, look
-
     look(machine, Options(), ("environment", "frameworks", "installs"))
     gathered = [one for one in machine.asked if one[0] == "gather"]
     assert [one[1] for one in gathered] == [SITE]
@@ -59,9 +58,6 @@ def test_eggs_and_what_is_no_package(world: World) -> None:
     world.file(f"{SITE}/nonsense.dist-info/METADATA", "no fields at all")
     world.file(f"{SITE}/odd.dist-info/METADATA", "Name: odd-one\nVersion: 3\n")
     found = packages(world)
-    assert {name: one.version for name, one in found.items()} == {
-        "old": "1.2",
-        "single": "0.1",
-        "odd-one": "3",
-    }
+    versions = {name: one.version for name, one in found.items()}
+    assert versions == {"old": "1.2", "single": "0.1", "odd-one": "3"}
     assert not found["single"].recorded

@@ -12,7 +12,7 @@ from gpuwhy.look.driver import driver
 from gpuwhy.look.system import system
 from gpuwhy.machine.machine import Uname
 
-from .machines import RUNNING, Made
+from .machines import RUNNING, Answers, Made
 
 ROWS = msgspec.toml.decode((Path(__file__).parent / "rows.toml").read_bytes())["row"]
 
@@ -58,3 +58,18 @@ def holds(found: Any, wanted: Any) -> bool:
     if isinstance(wanted, list):
         return len(found) == len(wanted) and all(map(holds, found, wanted))
     return all(found.get(name, "") == value for name, value in wanted.items())
+
+
+def test_garbage_everywhere_is_unknown_not_a_crash(machine: Made) -> None:
+    names = ("etc/os-release", "lib64/libc.so.6", "proc/meminfo", "proc/uptime", "proc/stat", "proc/self/cgroup")
+    for name in names:
+        machine.write(f"/{name}", b"\xff\xfe\x00junk\n" * 50)
+    around = system(machine, Facts())
+    for field in ("distro", "libc", "memory", "uptime", "booted"):
+        assert isinstance(getattr(around, field), Unknown), field
+        assert "gpuwhy failed" not in getattr(around, field).reason
+
+
+def test_unreadable_environment_leaves_the_container_open() -> None:
+    around = system(Answers(environ=Unknown("no environment")), Facts())
+    assert (type(around.container), type(around.injected)) == (Unknown, Unknown)

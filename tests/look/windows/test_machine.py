@@ -13,16 +13,7 @@ from gpuwhy.look.windows import _PCI as BUS
 from gpuwhy.look.windows import dotted
 from gpuwhy.machine.machine import Machine, RegistryKey, Uname
 from gpuwhy.machine.recording import RecordingMachine
-from tests.windows.trees import (
-    SYSTEM,
-    TOOLKITS,
-    Disk,
-    cudnn7,
-    driver_dll,
-    made,
-    python,
-    windows,
-)
+from tests.windows.trees import SYSTEM, TOOLKITS, Disk, cudnn7, driver_dll, made, python, windows
 
 SUBJECTS = ("system", "environment", "libraries", "driver", "devices")
 
@@ -57,25 +48,17 @@ def test_the_version_in_the_files_version(file_version, driver):
     assert dotted(file_version) == driver
 
 
-def test_the_driver_store_where_system32_has_none(tmp_path):
+def test_the_registry_where_no_file_tells_and_the_driver_store_where_system32_has_none(tmp_path):
+    rows = (("Intel", "27.20.100.8681"), ("NVIDIA", "31.0.15.3623"))
+    answers = {("registry", CLASS): RegistryKey({}, ("0000", "0001", "Configuration"))}
+    for number, (provider, version) in enumerate(rows):
+        values = {"ProviderName": provider, "DriverVersion": version}
+        answers["registry", f"{CLASS}/000{number}"] = RegistryKey(values, ())
     disk = windows(tmp_path, "")
-    disk.put(
-        f"{SYSTEM}/DriverStore/FileRepository/nv_dispi.inf_amd64_0a1b/nvcuda64.dll", driver_dll("536.23")
-    )
-    assert facts_of(disk).driver.module_version.need() == "536.23"
-
-
-def test_the_registry_where_no_file_tells(tmp_path):
-    answers = {
-        ("registry", CLASS): RegistryKey({}, ("0000", "0001", "Configuration")),
-        ("registry", f"{CLASS}/0000"): RegistryKey(
-            {"ProviderName": "Intel", "DriverVersion": "27.20.100.8681"}, ()
-        ),
-        ("registry", f"{CLASS}/0001"): RegistryKey(
-            {"ProviderName": "NVIDIA", "DriverVersion": "31.0.15.3623"}, ()
-        ),
-    }
-    assert facts_of(windows(tmp_path, ""), answers=answers).driver.module_version.need() == "536.23"
+    assert facts_of(disk, answers).driver.module_version.need() == "536.23"
+    store = f"{SYSTEM}/DriverStore/FileRepository/nv_dispi.inf_amd64_0a1b"
+    disk.put(f"{store}/nvcuda64.dll", driver_dll("451.48"))
+    assert facts_of(disk).driver.module_version.need() == "451.48"
 
 
 @pytest.mark.parametrize("data", [b"", b"MZ", b"no library", made("")[:200]])
@@ -93,8 +76,6 @@ def test_cards_that_windows_has_seen(tmp_path):
     assert facts_of(windows(tmp_path), answers={("registry", BUS): none}).devices.pci.need() == ()
 
 
-# ---------------------------------------------------------------- the system
-
 EDITION = ("registry", "HKLM/SOFTWARE/Microsoft/Windows NT/CurrentVersion")
 
 
@@ -104,9 +85,6 @@ def test_the_registry_calls_windows_11_windows_10(tmp_path):
     found = facts_of(windows(tmp_path), answers=answers).system
     assert found.distro.need().title == "Windows 11 Pro 23H2, build 22631"
     assert found.machine.need() == "x86_64"
-
-
-# ---------------------------------------------------------------- libraries
 
 
 @pytest.mark.parametrize(
@@ -124,17 +102,14 @@ def test_where_a_copy_lies(disk, folder, where, environ):
     disk.put(f"{folder}/cudnn64_7.dll", cudnn7())
     disk.put(f"{folder}/nvcc.exe", made(""))
     found = facts_of(disk, **environ).libraries.copies.need()
-    assert [(one.path.lower(), one.where, one.version.need()) for one in found] == [
-        (f"{folder}/cudnn64_7.dll".lower(), where, "7.6.5")
-    ]
+    seen = [(one.path.lower(), one.where, one.version.need()) for one in found]
+    assert seen == [(f"{folder}/cudnn64_7.dll".lower(), where, "7.6.5")]
 
 
 def test_wheels_with_their_owner(disk):
     site = python(disk)
     disk.put(f"{site}/nvidia/cudnn/bin/cudnn64_8.dll", made("", (8, 9, 4, 25)))
-    disk.put(
-        f"{site}/nvidia_cudnn_cu11-8.9.4.25.dist-info/METADATA",
-        "Name: nvidia-cudnn-cu11\nVersion: 8.9.4.25\n",
-    )
+    metadata = "Name: nvidia-cudnn-cu11\nVersion: 8.9.4.25\n"
+    disk.put(f"{site}/nvidia_cudnn_cu11-8.9.4.25.dist-info/METADATA", metadata)
     (one,) = facts_of(disk).libraries.copies.need()
     assert (one.where, one.owner.need()) == ("wheel", Owner("nvidia-cudnn-cu11", "8.9.4.25", "pip"))

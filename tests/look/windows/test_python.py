@@ -1,7 +1,5 @@
 """Pythons of a Windows machine: python.org, venv, conda, the Store, embedded."""
 
-import pytest
-
 from gpuwhy.facts.fact import Absent, Unknown
 from gpuwhy.facts.facts import Facts
 from tests.look.windows.seen import facts_of
@@ -28,12 +26,8 @@ def test_the_active_environment_wins_over_path(disk):
     home = venv(disk)
     found = facts_of(disk, VIRTUAL_ENV=VENV.replace("/", "\\"), PATH=home.replace("/", "\\"))
     one = found.environment.python.need()
-    assert (one.path, one.version, one.kind, one.chosen_by) == (
-        f"{VENV}/Scripts/python.exe",
-        "3.8.10",
-        "venv",
-        "VIRTUAL_ENV",
-    )
+    assert (one.path, one.version) == (f"{VENV}/Scripts/python.exe", "3.8.10")
+    assert (one.kind, one.chosen_by) == ("venv", "VIRTUAL_ENV")
     assert paths(found) == [f"{VENV}/Lib/site-packages"]
 
 
@@ -64,11 +58,5 @@ def test_the_store_keeps_packages_in_a_folder_of_its_own(disk):
 def test_none_at_all(disk):
     assert isinstance(facts_of(disk).environment.python, Unknown)
     assert isinstance(facts_of(disk, PATH="C:\\Windows").environment.python, Absent)
-
-
-NO_PYTHONS = ("C:/nowhere", "C:/Windows", "relative/python", "..\\..\\python.exe", "C:")
-
-
-@pytest.mark.parametrize("given", NO_PYTHONS)
-def test_a_python_that_is_none_is_said_so(disk, given):
-    assert isinstance(facts_of(disk, python=given).environment.python, Unknown)
+    for given in ("C:/nowhere", "C:/Windows", "relative/python", "..\\..\\python.exe", "C:"):
+        assert isinstance(facts_of(disk, python=given).environment.python, Unknown), given
