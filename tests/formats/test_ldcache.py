@@ -43,8 +43,9 @@ def test_what_is_no_cache_is_refused(data):
 
 
 def test_each_machine_has_its_own_entries():
-    served = {one: CacheEntry("x", "/x", X86_64, 0).serves(one) for one in ("x86_64", "i386", "s390x")}
-    assert served == {"x86_64": True, "i386": False, "s390x": True}, "of an unknown one nothing is left out"
+    both = [CacheEntry("libcuda.so.1", "/b", I386, 0), CacheEntry("libcuda.so.1", "/a", X86_64, 0)]
+    served = {name: [one.path for one in both if one.serves(name)] for name in ("x86_64", "i386", "s390x")}
+    assert served == {"x86_64": ["/a"], "i386": ["/b"], "s390x": ["/b", "/a"]}, "unknown: nothing is left out"
 
 
 def test_endless_strings_are_refused():

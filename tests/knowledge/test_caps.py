@@ -1,7 +1,7 @@
 """The authored tables that plans rest on, held against the harvested rows."""
 
 from gpuwhy.knowledge.platforms import Migration, crossed
-from gpuwhy.knowledge.needs import needs
+from gpuwhy.knowledge.needs import needs, states
 from gpuwhy.knowledge.releases import family
 from gpuwhy.knowledge.tables import rows
 from gpuwhy.knowledge.torch_builds import variants
@@ -20,6 +20,11 @@ def test_the_build_on_the_package_index_is_one_of_the_matrix():
     for row in rows:
         in_matrix = major_minor(str(row.cuda)) in {v.cuda for v in variants(row.version)}
         assert in_matrix or major_minor(row.version) == "1.12", row.version  # 1.12: the index has CUDA 10.2
+
+
+def test_keras_follows_tensorflow():
+    assert states("tensorflow", "2.15.1") == {"keras": ">=2.15.0rc0,<2.16"}
+    assert (states("tensorflow", "2.16.1"), states("torch", "2.5.1")) == ({"keras": ">=3"}, {})
 
 
 def test_migrations_go_up():

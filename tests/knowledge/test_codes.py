@@ -118,6 +118,13 @@ def test_xids_lead_to_hardware_only_where_it_failed_for_good():
     assert {code.numbers[0].code for code in rows if code.causes == ()} >= {45, 63, 92}
 
 
+def test_the_errors_people_meet_are_explained():
+    met = {"cuda": (2, 35, 100, 209, 222, 700, 719, 801, 802, 803, 804, 999), "cudnn": (1, 8, 1001, 5000)}
+    met |= {"cublas": (1, 3, 13, 14), "cusolver": (7,), "cufft": (5,), "nccl": (1, 2, 5), "nvml": (9, 15)}
+    for text in (f"{api} {number}" for api, numbers in met.items() for number in numbers):
+        assert any(code.meaning and behind(code).causes for code in codes.find(text)), text
+
+
 def test_code_and_explain_agree():
     """Whoever asks for a status, and whoever has it explained, is told the same first cause."""
     for name in (code.names[-1] for code in codes.everything() if code.names and code.numbers[0].code):

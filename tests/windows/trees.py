@@ -1,8 +1,8 @@
 """Windows disks built in a folder: real libraries from their skeletons, others made with the right names and tables.
 
 Real (skeletons of published wheels, see tools/skeleton.py): TensorFlow's and ONNX Runtime's extensions, torch's CPU
-DLLs, cudart 11.8 and 12.4, cuDNN 8.9.4 and 9.1.0, cuBLAS 11.10. Made here, because no wheel has them: everything of
-CUDA 10.1, cuDNN 7.6.5, the driver's DLLs, the Visual C++ runtime, Python itself, torch's CUDA DLLs.
+DLLs, cudart 11.8 and 12.4, cuDNN 8.9.4 and 9.1.0. Made here, because no wheel has them: everything of CUDA 10.1,
+cuDNN 7.6.5, the driver's DLLs, the Visual C++ runtime, Python itself, torch's CUDA DLLs.
 """
 
 import base64

@@ -57,9 +57,11 @@ def test_a_server_with_bad_manners_is_an_error(server, web, manners, said):
     server.manners = manners
     with pytest.raises(WebError, match=said):
         Wheel(web, url)
+
+
+def test_a_missing_file_and_a_directory_that_is_none_are_errors(server, web):
     with pytest.raises(WebError, match="404"):
         Wheel(web, server.address + "none.whl")
-    server.manners = "ranges"
     with pytest.raises(BrokenWheel, match="no end"):
         Wheel(web, put(server, data=b"not a zip file" * 100))
 
