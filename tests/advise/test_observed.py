@@ -49,10 +49,3 @@ def test_what_a_finding_names_is_in_the_remedy() -> None:
     place = Place(os="linux")
     found = [say(one, place) for one in remedies(ranked, None, FACTS, place)]
     assert any("stubs" in one.command for one in found)
-
-
-def test_a_damaged_file_names_its_package() -> None:
-    path = "/x/lib/python3.11/site-packages/nvidia/cudnn/lib/libcudnn.so.9"
-    ranked = Ranked("install.corrupted", 0.99, (Because("cut", 5.0, values={"path": path}),))
-    found = remedies(ranked, None, FACTS, Place(os="linux"))
-    assert "nvidia-cudnn" in say(found[0], Place(os="linux")).command

@@ -50,10 +50,6 @@ def test_the_places_of_a_phrase_are_filled() -> None:
     assert not HOLE.search(found[0].remedy.text)
 
 
-def test_a_precedent_that_is_not_said_is_no_cure() -> None:
-    assert cures("memory.oom", "all is well", Case()) == ()
-
-
 def test_tools_have_ways_for_causes_that_exist() -> None:
     known = set(catalogue().causes)
     for tool in tools():

@@ -18,10 +18,6 @@ def test_one_observation_separates_neighbours() -> None:
     assert means == {"memory.oom", "memory.other_process"}
 
 
-def test_a_question_is_about_the_first_cause() -> None:
-    assert asked("wsl.setup", "memory.oom", "memory.other_process") == []
-
-
 def test_a_single_cause_needs_no_question() -> None:
     assert asked("memory.oom") == []
     assert question_for(Diagnosis(), Log()) is None

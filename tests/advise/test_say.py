@@ -11,6 +11,7 @@ CMD = Place(os="windows", shell="cmd")
 POWERSHELL = Place(os="windows", shell="powershell")
 NOTEBOOK = Place(os="linux", shell="notebook")
 UV = Place(os="linux", manager="uv")
+FEDORA = Place(os="linux", distribution="fedora")
 DRIVER = Install((), manager="driver")
 
 
@@ -33,16 +34,8 @@ DRIVER = Install((), manager="driver")
         (Install(("torch",)), NOTEBOOK, "%pip install torch"),
         (Install(("torch",)), Place(manager="poetry"), "poetry add torch"),
         (Install(("cudnn",), manager="conda"), LINUX, "conda install -c conda-forge cudnn"),
-        (
-            Install(("build-essential",), manager="system"),
-            Place(distribution="fedora"),
-            "sudo dnf install gcc gcc-c++ make",
-        ),
-        (
-            DRIVER,
-            Place(os="linux", distribution="fedora"),
-            "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda",
-        ),
+        (Install(("make",), manager="system"), FEDORA, "sudo dnf install make"),
+        (DRIVER, FEDORA, "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda"),
         (DRIVER, Place(os="linux", wsl=True), ""),
         (DRIVER, CMD, ""),
         (Remove(("torch",)), LINUX, "pip uninstall -y torch"),

@@ -7,7 +7,6 @@ from gpuwhy.advise.names import Around, Names
 from gpuwhy.advise.place import Place
 from gpuwhy.advise.remedies import remedies
 from gpuwhy.advise.remedy import Install
-from gpuwhy.causes.load import catalogue
 from gpuwhy.diagnose.diagnosis import Ranked
 from gpuwhy.facts.environment import Environment, Package
 from gpuwhy.facts.fact import known
@@ -59,7 +58,3 @@ def test_what_changes_nothing_is_not_proposed():
     ranked = Ranked("install.inconsistent", 0.9, subject="torch")
     for one in remedies(ranked, None, Facts(environment=environment), Place()):
         assert all(step.upgrade for step in one.do if isinstance(step, Install)), one
-
-
-def test_every_cause_says_how_to_see_that_it_is_gone():
-    assert not [one.id for one in catalogue().causes.values() if not one.worked_if]

@@ -33,14 +33,6 @@ def test_notes_of_an_answer():
     assert {one.level for one in notes(HEALTHY)} == {"passed"}
 
 
-def test_the_same_cause_of_two_frameworks_is_two_notes():
-    from msgspec.structs import replace
-
-    one = BROKEN.causes[0]
-    both = replace(BROKEN, causes=(one, replace(one, subject="JAX 0.11.2")))
-    assert [n.rule for n in notes(both)].count("cudnn.version_mismatch") == 2
-
-
 def test_sarif():
     values = json.loads(sarif(LINT, "1.0.0", {"tf-gpu": "an empty package"}))
     run = values["runs"][0]

@@ -46,15 +46,11 @@ def test_every_field_of_version_0_is_still_required():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_is_valid_by_its_schema_and_by_that_of_version_0(name):
+def test_an_answer_is_valid_by_its_schema_and_version_0s_and_read_back_as_it_was(name):
     values = json.loads(as_json(ANSWERS[name]))
     assert next(iter(values)) == "schema"
     jsonschema.validate(values, SCHEMA)
     jsonschema.validate(values, OLD_SCHEMA)
-
-
-@pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_is_read_back_as_it_was(name):
     assert read(as_json(ANSWERS[name])) == ANSWERS[name]
 
 
@@ -105,10 +101,7 @@ def test_a_line_of_version_0_keeps_its_number():
         ('{"schema": "gpuwhy.plan/1"}', "not a report"),
         ('{"schema": "gpuwhy.report/1"}', "missing required field"),
         ('{"schema": "gpuwhy.report/1", "causes": 7, "question": {"answers": 1}}', "not a report"),
-        (
-            '{"schema": "gpuwhy.report/1", "causes": [{"confidence": "x", "because": [1]}]}',
-            "report",
-        ),
+        ('{"schema": "gpuwhy.report/1", "causes": [{"confidence": "x"}]}', "report"),
         ('{"schema": "gpuwhy.report/1", "symptoms": [{"text": []}]}', "report"),
     ],
 )

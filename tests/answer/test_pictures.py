@@ -27,8 +27,9 @@ def same(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", SHORT)
-def test_short(name):
+def test_short_and_of_few_lines(name):
     same(f"{name}.txt", write(SHORT[name]))
+    assert height(SHORT[name]) <= MOST.get(name, 12)
 
 
 @pytest.mark.parametrize("name", VERBOSE)
@@ -36,23 +37,12 @@ def test_verbose(name):
     same(f"{name}.verbose.txt", write(VERBOSE[name]))
 
 
-@pytest.mark.parametrize(
-    "name", ["check-broken", "explain-undecided", "fit"]
-)
-def test_markdown(name):
-    same(f"{name}.md", markdown.write(VERBOSE.get(name) or DOCUMENTS[name]))
-
-
 @pytest.mark.parametrize("name", ["check-broken", "explain-undecided", "fit"])
-def test_ascii(name):
+def test_markdown_and_ascii(name):
+    same(f"{name}.md", markdown.write(VERBOSE.get(name) or DOCUMENTS[name]))
     text = write(SHORT[name], Paper(unicode=False))
     assert text.isascii()
     same(f"{name}.ascii.txt", text)
-
-
-@pytest.mark.parametrize("name", SHORT)
-def test_an_answer_has_few_lines(name):
-    assert height(SHORT[name]) <= MOST.get(name, 12)
 
 
 def test_what_decides_is_said_in_one_line_where_nothing_can_be_done():

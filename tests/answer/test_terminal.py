@@ -123,20 +123,6 @@ def test_wide_signs_take_two_columns_and_accents_none():
     assert max(map(width, text.split("\n"))) <= 80
 
 
-def test_a_long_path_is_broken_after_a_slash():
-    path = "/".join(["/opt/environment", *["site-packages"] * 8])
-    rows = write(Document((pairs(pair("Because", path)),)), Paper(60)).split("\n")
-    assert all(row.endswith("/") for row in rows[:-2])
-    assert "".join(rows).replace(" ", "") == "Because" + path
-
-
-def test_a_table_that_has_no_room_shares_it():
-    one = Document((table(("package", "version", "why"), [("a" * 25, "1" * 20, "because " * 9)]),))
-    rows = write(one, Paper(60)).split("\n")
-    assert max(map(width, rows)) <= 60
-    assert rows[1].endswith("because because")
-
-
 @pytest.mark.parametrize("unicode", [True, False])
 def test_nothing_steers_the_terminal_or_the_build_server(unicode):
     seen = ""

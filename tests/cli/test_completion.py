@@ -76,12 +76,6 @@ def test_fish_offers_the_same(scripts):
     assert [line.split("\t")[0] for line in done.stdout.splitlines()] == list(WANTED.values())
 
 
-@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
-def test_zsh_reads_its_script(scripts):
-    done = subprocess.run(["zsh", "-n", scripts / "gpuwhy.zsh"], capture_output=True, timeout=30)
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
 @pytest.mark.parametrize("name", table.COMMANDS)
 def test_a_table_makes_a_parser_and_its_examples_parse(name):
     command = table.command(name)

@@ -19,9 +19,6 @@ from tests.inspect.worlds import wheel
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "inspect.schema.json").read_text(encoding="utf-8"))
 PROMISED = {"schema", "path", "needed", "libraries", "missing", "gpu"}
-LIBRARY, MISSING = {"name", "path", "via", "version", "needed_by"}, {"name", "needed_by", "searched"}
-
-
 @pytest.fixture
 def home(tmp_path) -> Path:
     """A home folder with a library, one that needs another, a wheel and an environment."""
@@ -53,33 +50,6 @@ def test_json_fits_the_schema_and_the_exit_code_tells(home, name, code):
     assert set(found) >= PROMISED
     assert done.returncode == code, done.stdout
     assert found["path"] == f"~/{name}"
-
-
-@pytest.mark.parametrize("below", ["venv", "venv/lib/python3.12/site-packages"])
-def test_an_environment_is_named_as_the_reader_does(home, below):
-    done = run(home, str(home / below))
-    assert done.returncode == 0, done.stderr
-    assert f"{home}/{below}, a Python environment" in " ".join(done.stdout.decode().split()).replace("/ ", "/")
-
-
-def test_json_paths_are_real_and_in_load_order_with_the_c_library(home):
-    found = json.loads(run(home, sys.executable, "--json").stdout)
-    paths = [one["path"] for one in found["libraries"]]
-    assert all(os.path.isabs(path) and os.path.exists(path) for path in paths)
-    assert any(Path(path).name == "libc.so.6" for path in paths)
-    assert set(found["libraries"][0]) >= LIBRARY
-
-
-def test_what_is_missing_has_the_search(home):
-    found = json.loads(run(home, str(home / "libbad.so"), "--json").stdout)
-    assert [one["path"] for one in found["libraries"]] == ["~/libgood.so"]
-    (gone,) = found["missing"]
-    assert set(gone) >= MISSING
-    assert gone["searched"][0] == {
-        "where": "~/libnowhere.so.7",
-        "why": "RUNPATH of ~/libbad.so",
-        "outcome": "not there",
-    }
 
 
 def test_the_terminal_says_it_first_and_what_is_passed_on_hides_the_home(home):
@@ -115,6 +85,7 @@ def test_a_relative_path_and_another_root(home, monkeypatch):
     [
         (None, ["/nowhere.so"], "/nowhere.so: no such file or folder"),
         (b"", [], "empty file at offset 0"),
+        (elf(("libc.so.6",))[:30], [], "cut short"),
         (b"#!/bin/sh\n", [], "a script for /bin/sh, not a program"),
         (b"hello", [], "not ELF at offset 0"),
         (elf(("libc.so.6",), padding=9000)[:4000], [], "it ends at offset 4000"),

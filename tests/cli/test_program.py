@@ -99,36 +99,6 @@ def test_bad_usage_is_2_and_one_clear_line(argv, said):
     assert done.stdout == b""
 
 
-def test_a_failed_write_leaves_nothing_behind(tmp_path):
-    target = tmp_path / "folder"
-    target.mkdir()
-    assert gpuwhy("record", "-o", str(target)).returncode == 2
-    assert sorted(tmp_path.iterdir()) == [target]
-
-
-def test_a_pipe_is_written_to_and_no_link_is_followed(tmp_path, home):
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "real.json").write_text("old")
-    (tmp_path / "link.json").symlink_to("real.json")
-    with subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE) as reader:
-        assert gpuwhy("record", "--python", f"{home}/venv", "-o", str(tmp_path / "pipe")).returncode == 0
-        said, _ = reader.communicate(timeout=20)
-    assert json.loads(said)["schema"] == "gpuwhy.record/1"
-    assert (tmp_path / "pipe").is_fifo()
-    done = gpuwhy("record", "--python", f"{home}/venv", "-o", str(tmp_path / "link.json"))
-    assert done.returncode == 2
-    assert b"it is a link" in done.stderr
-    assert (tmp_path / "real.json").read_text() == "old"
-
-
-def test_a_recording_with_bad_options_is_2(tmp_path):
-    file = tmp_path / "x.json"
-    file.write_text('{"schema": "gpuwhy.record/1", "gpuwhy": "0", "options": {"python": 7}, "answers": {}}')
-    done = gpuwhy("check", "--from", str(file))
-    assert done.returncode == 2
-    assert b"options that make no sense" in done.stderr
-
-
 @pytest.mark.parametrize("command", parser.COMMANDS)
 def test_the_help_of_every_command_fits_eighty_columns(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")

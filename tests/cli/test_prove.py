@@ -55,17 +55,6 @@ def test_a_module_beside_the_script_is_found_and_stays(tmp_path):
     assert told["runs"] <= 7
 
 
-def test_a_soft_limit(tmp_path):
-    import resource
-
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    code = "x = [open('/dev/null') for _ in range(100)]\nprint(len(x))"
-    done = prove(tmp_path, code, "--json", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard)))
-    told = json.loads(done.stdout)
-    assert told["status"] == "proven", done.stdout
-    assert list(told["change"]["limits"]) == ["nofile"]
-
-
 def test_where_nothing_can_be_changed_the_answer_is_explains(tmp_path):
     import resource
 

@@ -48,7 +48,6 @@ def test_at_most_thirty_lines_of_eighty_columns(argv, monkeypatch):
         ("tensorflow --works-with cuda=10.1 cudnn=7.6.5", "2.3.4", "1.15.0 2.4.0"),
         ("torch --works-with driver=535 gpu=sm_89 python=3.10", "2.10.0", "2.11.0 1.12.1"),
         ("torch 2.5.1 --works-with python=3.6", "none fits", ""),
-        ("tensorflow 2.10.1 -v", "8.1.0", ""),
         ("tensorflow 2.10.1 -v", "libtensorflow_framework.so.2", ""),
     ],
 )

@@ -29,15 +29,6 @@ def test_a_page_is_written_beside_a_recording_and_never_over_a_file(recording: P
     assert started.gpuwhy(["report", str(recording)]).returncode == 2
 
 
-@pytest.mark.parametrize("name", ["check-broken", "check-healthy", "explain"])
-def test_reports_of_version_0_are_drawn(tmp_path: Path, name: str) -> None:
-    file = VERSION_0 / f"{name}.json"
-    done = started.gpuwhy(["report", str(file), "--markdown", "--html", f"{tmp_path}/x.html"])
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("### ")
-    assert (tmp_path / "x.html").stat().st_size > 5000
-
-
 def test_an_issue_has_the_fields_of_the_projects_template(recording: Path) -> None:
     text = started.gpuwhy(["report", str(recording), "--for", "tensorflow"]).stdout
     titles = [line[5:] for line in text.splitlines() if line.startswith("#### ")]
@@ -67,9 +58,10 @@ def test_what_is_no_answer_is_one_clear_line(tmp_path: Path, text: str, said: st
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_node_holds_a_report(tmp_path: Path) -> None:
+def test_the_report_of_version_0_that_a_node_holds_is_drawn(tmp_path: Path) -> None:
     report = json.loads((VERSION_0 / "check-broken.json").read_text())
     node = {"schema": "gpuwhy.node/1", "node": "n1", "report": report}
     (tmp_path / "n.json").write_text(json.dumps(node))
     done = started.gpuwhy(["report", str(tmp_path / "n.json"), "--markdown"])
     assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("### ")

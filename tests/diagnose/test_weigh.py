@@ -9,12 +9,10 @@ import pytest
 
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.schema import CauseFile, Clue, ForCause, MessageRow, When
-from gpuwhy.diagnose.conditions import fits, holds
-from gpuwhy.diagnose.weigh import TABLE, calibrated, shares
+from gpuwhy.diagnose.conditions import holds
 from gpuwhy.diagnose.diagnosis import Diagnosis
-from gpuwhy.diagnose.libraries import kind_of, numbers, span_of
-from gpuwhy.diagnose.view import View, size
-from gpuwhy.diagnose.weigh import GUESS, diagnose
+from gpuwhy.diagnose.view import View
+from gpuwhy.diagnose.weigh import GUESS, TABLE, calibrated, diagnose, shares
 from gpuwhy.facts.finding import Effect, Finding, Weight
 from gpuwhy.log.case import Case, Release, Stated
 from gpuwhy.log.ending import Ending
@@ -78,11 +76,6 @@ def test_a_further_message_for_the_same_cause_counts_half():
     )
     assert 0 < two.confidence - one.confidence < 0.2
     assert len(two.because) == 2
-
-
-def test_a_cause_is_spoken_for_once_by_a_message():
-    same = data(cause("x.first", clue(3.0), clue(2.0)))
-    assert len(diagnose(log("a.one"), catalogue=same).causes[0].because) == 1
 
 
 def test_the_sentence_is_filled_in():
@@ -266,30 +259,6 @@ def test_conditions(when: When | None, expected: bool):
         and (isinstance(when, str) or len(when) == 1)
     ):
         assert holds(None, when, ONE, VIEW) is not expected
-
-
-def test_unless_is_broken_by_any_of_its_keys():
-    assert not holds(None, {"os": "windows", "container": "*"}, ONE, VIEW)
-
-
-def test_values():
-    assert fits("", "")
-    assert not fits("x", "")
-    assert fits("x", "*")
-    assert fits("12.5", "> 10")
-    assert fits("3", "< 4")
-    assert not fits("", "< 4")
-    assert size("2.50 GiB") == 2.5 * 2**30
-    assert size("none") == -1
-
-
-def test_libraries():
-    assert kind_of("/usr/lib/libcublasLt.so.12") == "cuda"
-    assert kind_of("nvcuda.dll") == "driver"
-    assert span_of("libcusolver.so.10") == ((10, 1), (11, 0))
-    assert span_of("cudnn64_8.dll") == ((8,), (8,))
-    assert numbers("v12.4+cu124") == (12, 4)
-    assert numbers("none") == ()
 
 
 def test_confidence_never_falls_and_is_never_certain():

@@ -62,16 +62,6 @@ def test_a_launcher_that_hangs_is_ended_and_what_came_counts(launcher):
     assert "gpu3 gave no answer" in out
 
 
-def test_a_launcher_without_answers(launcher):
-    said = ("", "srun: error: Unable to allocate resources", True)
-    fails = launcher("srun", [said], "sys.exit(1)")
-    code, _, err = gpuwhy("fleet", "collect", "--", fails)
-    assert code == 2
-    assert "Unable to allocate resources" in err
-    assert gpuwhy("fleet", "collect", "--", "/not/there")[0] == 2
-    assert gpuwhy("fleet", "collect")[0] == 2
-
-
 def test_a_node_that_never_ends_its_line_costs_no_memory():
     endless = [sys.executable, "-c", "import sys\nwhile True: sys.stdout.write('x' * 65536)"]
     launched = Launched(endless, 1.0, 1 << 20)

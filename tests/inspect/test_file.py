@@ -12,7 +12,7 @@ from gpuwhy.inspect.inspected import Inspected
 
 from tests.formats.made import elf
 
-from .worlds import UnreadableError, inspected, machine_of, wheel
+from .worlds import inspected, machine_of, wheel
 
 SYSTEM = [
     "/bin/bash",
@@ -137,21 +137,3 @@ def test_what_a_wheel_asks_of_others_is_sorted_by_who_brings_it(tmp_path):
     assert bundle.promised == "2.17"
     assert bundle.requires == ("nvidia-cudnn-cu12 (==9.1.0.70)",)
     assert bundle.asks[-1].needed_by == ("demo/liba.so", "demo/libb.so")
-
-
-@pytest.mark.parametrize(
-    "data, said",
-    [
-        (b"", "empty file at offset 0"),
-        (b"hello", "not ELF at offset 0"),
-        (elf(("libc.so.6",))[:30], "cut short"),
-        (elf(("libc.so.6",), padding=5000)[:2000], "it ends at offset 2000"),
-    ],
-)
-def test_what_cannot_be_read_is_said_in_one_line(tmp_path, data, said):
-    (tmp_path / "x.so").write_bytes(data)
-    with pytest.raises(UnreadableError) as caught:
-        inspected(machine_of({}), tmp_path / "x.so")
-    assert said in str(caught.value)
-    assert str(tmp_path / "x.so") in str(caught.value)
-    assert "\n" not in str(caught.value)

@@ -94,29 +94,11 @@ def test_an_extension_gets_what_its_python_searches(disk):
     assert "✗ gwb.dll not found, needed by" in text(found)
 
 
-def test_a_program_and_the_copies_that_lost(disk):
-    disk.put("C:/app/run.exe", pe({"gwa.dll": ["a"]}, dll=False))
-    for folder in ("app", "one", "two"):
-        disk.put(f"C:/{folder}/gwa.dll", pe(version=(1, 2, 3, 4)))
-    (found,) = below(disk, "C:/app/run.exe", PATH="C:\\one;C:\\two").tree.libraries
-    won = ("C:/app/gwa.dll", "folder of the program", "1.2.3.4")
-    assert (found.path, found.via, found.version) == won
-    lost = [(one.path, one.via) for one in found.lost]
-    assert lost == [("C:/one/gwa.dll", "PATH"), ("C:/two/gwa.dll", "PATH")]
-
-
 def test_without_path_nothing_that_could_lie_there_is_called_missing(disk):
     disk.put("C:/app/run.exe", pe({"gwa.dll": ["a"]}, dll=False))
     found = below(disk, "C:/app/run.exe")
     assert (found.tree.missing, found.tree.unsure, found.sound) == ((), ("gwa.dll",), True)
     assert "gwa.dll could be on PATH alone, which is not known" in text(found)
-
-
-def test_a_toolkit_off_the_path_is_named(disk):
-    folder = trees.toolkit(disk, "10.1", trees.CUDA_10_1)
-    disk.put("C:/app/run.exe", pe({"cudart64_101.dll": ["a"]}, dll=False))
-    found = below(disk, "C:/app/run.exe", PATH="C:\\one")
-    assert found.tree.missing[0].elsewhere == (f"{folder}/cudart64_101.dll",)
 
 
 def test_an_environment_gives_the_tree_of_its_framework(disk):
@@ -155,4 +137,3 @@ def test_a_damaged_library_in_a_wheel_is_named(tmp_path):
     assert [part.name for part in found.bundle.parts] == ["demo/y.dll"]
     assert found.bundle.problems[0].startswith("demo/x.dll: DOS header cut short")
     assert not found.sound
-

@@ -37,8 +37,7 @@ LLAMA = inputs.INPUTS / "fit" / "llama" / "config.json"
 
 
 def server(folder: Path) -> mcp.StdioServerParameters:
-    args = ["-m", "gpuwhy", "mcp"]
-    environ = dict(os.environ)
+    args, environ = ["-m", "gpuwhy", "mcp"], dict(os.environ)
     return mcp.StdioServerParameters(
         command=sys.executable, args=args, cwd=str(folder), env=environ
     )

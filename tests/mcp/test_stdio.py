@@ -7,33 +7,29 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-linux = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="programs are watched on Linux"
-)
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="watched on Linux")
 
 
 class Host:
     """The host's end of the pipes."""
 
-    def __init__(
-        self, *options: str, environ: dict[str, str] | None = None, folder: Path | None = None
-    ) -> None:
+    def __init__(self, mark: str, folder: Path) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "gpuwhy", "mcp", *options],
+            [sys.executable, "-m", "gpuwhy", "mcp", "--allow-run"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **(environ or {})},
+            env={**os.environ, "GPUWHY_TEST_MARK": mark},
             cwd=folder,
         )
 
     def send(self, method: str, params: dict | None = None, number: int | None = None) -> None:
-        line = {"jsonrpc": "2.0", "method": method, "params": params or {}} | (
-            {"id": number} if number else {}
-        )
+        line = {"jsonrpc": "2.0", "method": method, "params": params or {}}
+        line |= {"id": number} if number else {}
         self.process.stdin.write(json.dumps(line).encode() + b"\n")
         self.process.stdin.flush()
 
@@ -66,47 +62,32 @@ def marked(mark: str) -> list[str]:
     return found
 
 
-def gone(mark: str, seconds: float = 20.0) -> bool:
+def soon(holds: Callable[[], bool], seconds: float = 30.0) -> bool:
+    """Whether it holds, at once or within some seconds."""
     until = time.monotonic() + seconds
-    while marked(mark) and time.monotonic() < until:
+    while not holds() and time.monotonic() < until:
         time.sleep(0.02)
-    return not marked(mark)
+    return holds()
 
 
 @linux
 def test_a_session_answers_refuses_a_pipe_cancels_and_leaves_nothing(tmp_path):
     mark = f"gpuwhy-mark-{os.getpid()}-{time.monotonic_ns()}"
     os.mkfifo(tmp_path / "pipe.log")
-    host = Host("--allow-run", environ={"GPUWHY_TEST_MARK": mark}, folder=tmp_path)
+    host = Host(mark, tmp_path)
     host.send("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}}, 1)
     assert host.until(1)["result"]["serverInfo"]["name"] == "gpuwhy"
 
-    host.send("tools/call", {"name": "run", "arguments": {"program": _escaping(tmp_path)}}, 2)
+    # a program whose child goes to a session of its own; it keeps the mark alone
+    escaping = f"setsid sleep 300 & echo $! > {tmp_path}/started; sleep 300"
+    asked = {"program": ["sh", "-c", escaping]}
+    host.send("tools/call", {"name": "run", "arguments": asked}, 2)
     found = host.call(3, "explain", words=["pipe.log"], log_only=True)
     assert (found["isError"], "pipe" in found["content"][0]["text"]) == (True, True)
 
-    _wait_for(tmp_path / "started")
+    assert soon((tmp_path / "started").exists)
     host.send("notifications/cancelled", {"requestId": 2})
     assert host.call(4, "code", code="cudnn 4")["structuredContent"]["matches"][0]["api"] == "cudnn"
-    assert _only_the_server(mark)
+    assert soon(lambda: not any("sleep" in line for line in marked(mark))), "only the server"
     assert host.close() == 0
-    assert gone(mark)
-
-
-def _escaping(folder: Path) -> list[str]:
-    """A program whose child goes to a session of its own; it keeps the mark alone."""
-    return ["sh", "-c", f"setsid sleep 300 & echo $! > {folder}/started; sleep 300"]
-
-
-def _wait_for(path: Path, seconds: float = 60.0) -> None:
-    until = time.monotonic() + seconds
-    while not path.exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert path.exists()
-
-
-def _only_the_server(mark: str, seconds: float = 20.0) -> bool:
-    until = time.monotonic() + seconds
-    while any("sleep" in line for line in marked(mark)) and time.monotonic() < until:
-        time.sleep(0.02)
-    return not any("sleep" in line for line in marked(mark))
+    assert soon(lambda: not marked(mark))

@@ -35,13 +35,6 @@ def test_the_answer_comes_first():
     assert 'python -m pip install "tensorflow[and-cuda]==2.20.0"' in done.stdout
 
 
-def test_this_machine():
-    done = gpuwhy("torch", "--json")
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert {line["kind"] for line in told["machine"]["lines"]} <= {"saw", "assumed"}
-
-
 def test_plans_are_short():
     long = []
     for row in [row for path in FILES for row in rows(path)][::4]:
@@ -126,8 +119,8 @@ sys.exit({code})
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script stands in for uv")
-@pytest.mark.parametrize("code, mark", [(0, "✓"), (1, "✓")])
-def test_resolve_hands_over_pins_and_lets_nothing_be_built(tmp_path, monkeypatch, code, mark):
+@pytest.mark.parametrize("code", [0, 1])
+def test_resolve_hands_over_pins_and_lets_nothing_be_built(tmp_path, monkeypatch, code):
     uv, log = tmp_path / "uv", tmp_path / "log"
     uv.write_text(A_UV.format(python=sys.executable, log=str(log), code=code))
     uv.chmod(uv.stat().st_mode | stat.S_IXUSR)
@@ -136,7 +129,7 @@ def test_resolve_hands_over_pins_and_lets_nothing_be_built(tmp_path, monkeypatch
     asked, _, pins = log.read_text().partition("|")
     assert {"--only-binary=:all:", "--no-python-downloads"} <= set(asked.split())
     assert pins.split() == ["torch==2.6.0"]
-    assert done.stdout.startswith(mark)
+    assert done.stdout.startswith("✓")
 
 
 def test_an_installer_may_take_the_tick_away_and_never_give_it():

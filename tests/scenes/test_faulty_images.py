@@ -7,7 +7,7 @@ from gpuwhy.look.assumed import AssumedMachine
 from tests.machine.images import oci, saved
 from tests.look.world import World
 
-from .faulty_images import ENV, FAULTY, FOUND, Faulty, good, made, with_compat, with_driver
+from .faulty_images import ENV, FAULTY, FOUND, Faulty, good, made, with_compat
 from .test_images import packed
 
 
@@ -48,13 +48,3 @@ def test_compat_on_the_machine_that_was_told(tmp_path, driver, gpu, cause):
     report = judged(saved(tmp_path / "i", packed(world.root), env=env), AssumedMachine(((gpu, "7.0"),), driver))
     assert (cause in {c.id for c in report.causes}) == bool(cause), report.headline
     assert cause or report.exit_code == 0, report.headline
-
-
-@pytest.mark.parametrize(("driver", "wrong"), [("525.85.12", True), ("550.54.15", False)])
-def test_ldconfig_links_the_newer_of_the_host_s_driver_and_the_image_s(tmp_path, driver, wrong):
-    world = World(tmp_path / "root")
-    with_driver(world)
-    image = saved(tmp_path / "i", packed(world.root), env=[*ENV, FOUND])
-    report = judged(image, AssumedMachine((("Tesla T4", "7.5"),), driver))
-    assert ("driver.library_mismatch" in {c.id for c in report.causes}) == wrong
-    assert report.exit_code == int(wrong)
