@@ -55,7 +55,7 @@ def test_marked_tests_skip_with_the_reason(tmp_path):
 
 
 def test_marked_tests_run_where_there_is_a_gpu_or_nobody_can_tell(tmp_path):
-    patch = "from gpuwhy.api import select\nselect._visible = lambda: None"
+    patch = "from gpuwhy.api import select\nselect._visible = lambda: ()"
     assert "3 passed" in run(tmp_path, TESTS, patch=patch)
 
 
@@ -123,7 +123,7 @@ def test_why_not(here):
     assert said.startswith("only 1 of the 2 GPUs wanted is as wanted: GPU 1 (NVIDIA A100) has 1.0 GiB free")
     here("no GPU: this machine has none")
     assert available.why_not() == "no GPU: this machine has none"
-    here(None)
+    here(())
     assert available.why_not(free="8GB") == ""
 
 
@@ -134,7 +134,7 @@ def test_what_is_not_certain_skips_nothing(monkeypatch):
 
         return visible
 
-    for certain, want in ((True, "no GPU: who knows"), (False, None)):
+    for certain, want in ((True, "no GPU: who knows"), (False, ())):
         available._visible.cache_clear()
         monkeypatch.setattr(available, "visible", refuse(certain))
         assert available._visible() == want

@@ -14,10 +14,10 @@ from tests.api.standins import TORCH_OOM, TorchOOM
 
 class Shell:
     def __init__(self):
-        self.magics_manager = SimpleNamespace(magics={"line": {}, "cell": {}})
+        self.magics_manager = SimpleNamespace(magics={"line": {}})
         self.input_transformers_cleanup = []
         self.custom_exceptions, self.CustomTB = (), None
-        self.callbacks, self.shown, self.ran = [], [], []
+        self.callbacks, self.shown = [], []
         self.events = SimpleNamespace(
             register=lambda event, call: self.callbacks.append(call),
             unregister=lambda event, call: self.callbacks.remove(call),
@@ -31,9 +31,6 @@ class Shell:
 
     def showtraceback(self, what, tb_offset=None):
         self.shown.append(what[1])
-
-    def run_cell(self, body):
-        self.ran.append(body)
 
     def cell(self, error: Exception) -> str:
         """Run a cell that fails; the note on its error."""
@@ -82,13 +79,8 @@ def test_always_on_and_off_again(shell):
         line("sometimes")
 
 
-def test_the_cell_magic_as_a_function_runs_the_cell(shell):
-    shell.magics_manager.magics["cell"]["gpuwhy"]("", "x = 1")
-    assert shell.ran == ["x = 1"]
-
-
 def test_unload_takes_everything_away(shell):
     gpuwhy.load_ipython_extension(shell)
     gpuwhy.unload_ipython_extension(shell)
-    assert (shell.magics_manager.magics, shell.callbacks) == ({"line": {}, "cell": {}}, [])
+    assert (shell.magics_manager.magics, shell.callbacks) == ({"line": {}}, [])
     assert shell.input_transformers_cleanup == []

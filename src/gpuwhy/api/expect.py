@@ -72,7 +72,8 @@ class Expect:
         came, before = describe(array), _names.get()
         names = dict(before or {})
         wrong = [] if shape is None else list(_wrong_sizes(_words(shape), came.shape, names))
-        wrong += [*_wrong_dtype(came, dtype), *_wrong_device(came, device)]
+        wrong += [] if dtype is None else _wrong_dtype(came.dtype, dtype)
+        wrong += [] if device is None else _wrong_device(came.device, device)
         if wrong:
             raise MismatchError(f"{name} came as {came}: {'; '.join(wrong)}")
         if before is not None:
@@ -86,21 +87,18 @@ expect = Expect()
 def describe(value: Any) -> Array:
     """Look at an array without copying it; raises TypeError where it is none."""
     if not hasattr(value, "shape"):
-        for name, kind in (("__cuda_array_interface__", "gpu"), ("__array_interface__", "cpu")):
-            if isinstance(told := getattr(value, name, None), dict):
-                return Array(_sizes(told.get("shape")), "", kind)
         raise TypeError(f"expect() checks arrays; {type(value).__name__} has no shape")
-    dtype, device = getattr(value, "dtype", None), getattr(value, "device", None)
+    dtype, device, shape = (
+        getattr(value, "dtype", None),
+        getattr(value, "device", None),
+        value.shape,
+    )
     if device is None and type(value).__module__.partition(".")[0] == "numpy":
         device = "cpu"
     where = "" if device is None or callable(device) else device_name(str(device))
-    return Array(_sizes(value.shape), "" if dtype is None else dtype_name(dtype), where)
-
-
-def _sizes(shape: Any) -> Sizes | None:
-    if shape is None or getattr(shape, "rank", 0) is None:  # TensorFlow: not even the rank
-        return None
-    return tuple(map(_size, shape))
+    unknown = shape is None or getattr(shape, "rank", 0) is None  # TensorFlow: not even the rank
+    sizes = None if unknown else tuple(map(_size, shape))
+    return Array(sizes, "" if dtype is None else dtype_name(dtype), where)
 
 
 def _size(size: Any) -> int | None:
@@ -131,21 +129,17 @@ def device_name(text: str) -> str:
 
 def _words(shape: str | Sequence[Any]) -> list[str]:
     """The words of a shape; raises TypeError or ValueError where it is none."""
-    if isinstance(shape, str):
-        words = shape.replace(",", " ").split()
-    elif isinstance(shape, (tuple, list)):
-        words = []
-        for one in shape:
-            size = "_" if one is None or one == -1 else "..." if one is Ellipsis else one
-            if not isinstance(size, str) and _size(size) is None:
-                raise TypeError(f"{one!r} is no size, no name, not None and not ...")
-            words.append(str(size))
-    else:
+    if not isinstance(shape, (str, tuple, list)):
         raise TypeError(f"a shape is words or a tuple; {type(shape).__name__} came")
-    for word in words:
-        plain = word in ("_", "...", "*") or word.isdigit()
-        if not (plain or word.removeprefix("*").isidentifier()):
-            raise ValueError(f"{word!r} is no size, no name and none of '_', '...', '*name'")
+    words = []
+    for one in shape.replace(",", " ").split() if isinstance(shape, str) else shape:
+        word = "_" if one is None or one == -1 else "..." if one is Ellipsis else one
+        if not isinstance(word, str) and _size(word) is None:
+            raise TypeError(f"{one!r} is no size, no name, not None and not ...")
+        words.append(str(word))
+        plain = words[-1] in ("...", "*") or words[-1].isdigit()
+        if not (plain or words[-1].removeprefix("*").isidentifier()):
+            raise ValueError(f"{one!r} is no size, no name and none of '_', '...', '*name'")
     if sum(map(_is_many, words)) > 1:
         raise ValueError(f"{shape!r}: only one of the dimensions may be '...' or '*name'")
     return words
@@ -174,24 +168,19 @@ def _wrong_sizes(words: list[str], shape: Sizes | None, names: dict[str, int]) -
         place += spare if _is_many(word) else 1
 
 
-def _wrong_dtype(came: Array, dtype: Any) -> list[str]:
-    wanted: dict[str, None] = {}
+def _wrong_dtype(came: str, dtype: Any) -> Iterator[str]:
     many = dtype if isinstance(dtype, (tuple, list, set, frozenset)) else (dtype,)
-    for one in many if dtype is not None else ():
-        name = dtype_name(one)
+    wanted = {dtype_name(one): one for one in many}
+    for name, one in wanted.items():
         if isinstance(one, str) and name not in _KINDS and not _DTYPE.fullmatch(name):
             raise ValueError(f"dtype={one!r} is no dtype")
-        wanted[name] = None
-    fits = not wanted or any(came.dtype in ("", *_KINDS.get(one, (one,))) for one in wanted)
-    return [] if fits else [f"it is {came.dtype}, {' or '.join(wanted)} expected"]
+    if came and not any(came in _KINDS.get(one, (one,)) for one in wanted):
+        yield f"it is {came}, {' or '.join(wanted)} expected"
 
 
-def _wrong_device(came: Array, device: str | None) -> list[str]:
-    if device is None or not came.device:
-        return []
+def _wrong_device(came: str, device: str) -> Iterator[str]:
     wanted = device_name(device)
     if not wanted:
         raise ValueError(f"device={device!r}: write 'cpu', 'gpu', 'cuda:0' or the like")
-    kind = came.device.partition(":")[0]
-    fits = came.device == wanted or (":" not in wanted and kind == wanted)
-    return [] if fits else [f"it is on {came.device}, {device} expected"]
+    if came and wanted not in (came, came.partition(":")[0]):
+        yield f"it is on {came}, {device} expected"

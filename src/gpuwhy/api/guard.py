@@ -6,7 +6,7 @@ import functools
 import sys
 import threading
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,9 +61,7 @@ class Guard:
             guarded = coroutine
         elif inspect.isgeneratorfunction(function):
             guarded = generator
-        functools.update_wrapper(guarded, function)
-        result: F = guarded
-        return result
+        return cast(F, functools.update_wrapper(guarded, function))
 
 
 class Hooks:

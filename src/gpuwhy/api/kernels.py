@@ -101,12 +101,9 @@ class Note:
 
 def connection_of(shell: Any) -> str:
     """The connection file of a notebook's kernel, which outlives its restart; "" elsewhere."""
-    module = sys.modules.get("ipykernel")
-    if module is None or not hasattr(shell, "kernel"):
-        return ""
     with contextlib.suppress(Exception):
-        path = module.get_connection_file()
-        return path if isinstance(path, str) and os.path.isabs(path) else ""
+        path = sys.modules["ipykernel"].get_connection_file() if hasattr(shell, "kernel") else ""
+        return path if os.path.isabs(path) else ""
     return ""
 
 

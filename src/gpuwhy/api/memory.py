@@ -31,10 +31,9 @@ _NAMES = frozenset({"OutOfMemoryError", "MemoryError", "_ArrayMemoryError"})
 def out_of_memory(error: Exception) -> bool:
     """Whether an exception, or what it was raised from, says that memory did not suffice."""
     for one in _chain(error):
-        if isinstance(one, MemoryError) or type(one).__name__ in _NAMES:
-            return True
+        named = isinstance(one, MemoryError) or type(one).__name__ in _NAMES
         read = isinstance(one, RuntimeError) or of_framework(one)
-        if read and _WORDS.search(said(one)):
+        if named or (read and _WORDS.search(said(one))):
             return True
     return False
 
@@ -128,13 +127,11 @@ def clean(failed: bool) -> None:
     with contextlib.suppress(Exception):  # the next try will show what could not be cleaned
         if (cuda := _torch_cuda()) is not None:
             cuda.empty_cache()
-    if not failed:
-        return
-    with contextlib.suppress(Exception):
-        keras = sys.modules.get("keras") or sys.modules.get("tf_keras")
-        if keras is not None and "tensorflow" in sys.modules:
+    keras = sys.modules.get("keras") or sys.modules.get("tf_keras")
+    if failed and keras is not None and "tensorflow" in sys.modules:
+        with contextlib.suppress(Exception):
             keras.backend.clear_session()
-    with contextlib.suppress(Exception):
-        if _jax_platforms():  # caches alone: arrays that are alive belong to the program
+    if failed and _jax_platforms():  # caches alone: arrays that are alive belong to the program
+        with contextlib.suppress(Exception):
             sys.modules["jax"].clear_caches()
     gc.collect()

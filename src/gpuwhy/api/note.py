@@ -132,15 +132,7 @@ def _text(error: BaseException) -> str:
     """The chain as Python prints it, without lines of source; the ends of a very long one."""
     import traceback
 
-    whole = traceback.TracebackException(type(error), error, error.__traceback__)
-    several, left = [whole], _FURTHEST
-    while several and left:  # before Python lays them out: one may have millions of lines
-        one, left = several.pop(), left - 1
-        words = getattr(one, "_str", None)
-        if isinstance(words, str) and len(words) > LONGEST:
-            one._str = _cut(words, LONGEST)  # type: ignore[attr-defined]
-        several += [other for other in (one.__cause__, one.__context__) if other is not None]
-    text = "".join(whole.format())
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     return _cut(_SOURCE.sub(r"\1", _cut(text, 4 * LONGEST)), LONGEST)
 
 

@@ -52,17 +52,7 @@ class Magic:
             self.always = word == "on"
         if word == "off":
             self.rest()
-        else:
-            self.watch()
-
-    def cell(self, text: str, body: str) -> Any:
-        """`%%gpuwhy` where the input transformer did not see it."""
-        self.watch()
-        return self.shell.run_cell(body)
-
-    def watch(self) -> None:
-        """Let our handler show exceptions."""
-        if self._before is None:
+        elif self._before is None:  # let our handler show exceptions
             self._before = (self.shell.custom_exceptions, self.shell.CustomTB)
             self.shell.set_custom_exc((Exception,), self.show)
 
@@ -141,7 +131,6 @@ def load(shell: Any) -> None:
         return
     magic = _magics[id(shell)] = Magic(shell)
     shell.register_magic_function(magic.line, "line", NAME)
-    shell.register_magic_function(magic.cell, "cell", NAME)
     shell.input_transformers_cleanup.append(transform)
     shell.events.register("pre_run_cell", magic.before)
     shell.events.register("post_run_cell", magic.after)
@@ -161,5 +150,4 @@ def unload(shell: Any) -> None:
     magic.rest()
     if magic.note is not None:
         magic.note.stop()
-    for kind in ("line", "cell"):
-        shell.magics_manager.magics[kind].pop(NAME, None)
+    shell.magics_manager.magics["line"].pop(NAME, None)

@@ -46,13 +46,10 @@ def _explained(seen: Seen, failed: Sequence[Failure]) -> Answer:
     (who, stage, *_), first = read[0]
     sure = first.verdict == "found" and _surest(first) >= FOUND
     why = first.causes[0].title if sure else stage.why or next(words(stage), stage.outcome)
-    broken = sum(row.mark == "bad" for row in by_facts.probe)
-    where = f"{broken} stages of the probe fail"
-    if who:
-        where = f"{who} fails at its {stage.name}"
-    elif broken == 1:
-        step = BY_NAME.get(stage.name)
-        where = f"{step.title if step else stage.name} fails"
+    step = BY_NAME.get(stage.name)
+    where = (
+        f"{who} fails at its {stage.name}" if who else f"{step.title if step else stage.name} fails"
+    )
     causes: dict[str, CauseFound] = {}
     for failure, answer in read:
         for cause in answer.causes if failure.who == who else answer.causes[:1]:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
@@ -42,11 +41,8 @@ class Gpu:
     capability: str
 
 
-class Wish(NamedTuple):
-    """What a GPU must have."""
-
-    free: int = 0
-    capability: SpecifierSet = SpecifierSet()
+Wish = tuple[int, SpecifierSet]
+"""What a GPU must have: free bytes, and its compute capability."""
 
 
 def wish(free: str | int = 0, capability: str | float = "") -> Wish:
@@ -57,7 +53,7 @@ def wish(free: str | int = 0, capability: str | float = "") -> Wish:
     except InvalidSpecifier:
         text = f"capability={capability!r}: write '>=8.0', '==7.5' or '>=7.0,<9'"
         raise ValueError(text) from None
-    return Wish(memory(free), bounds)
+    return memory(free), bounds
 
 
 def select_gpu(
@@ -80,17 +76,12 @@ def select_gpu(
     by_uuid = by == "uuid" and len(uuids) == n  # CUDA wants indexes only, or UUIDs only
     os.environ[ORDER] = "PCI_BUS_ID"
     os.environ[VARIABLE] = ",".join(one.uuid if by_uuid else str(one.index) for one in chosen)
-    return tuple(
-        Gpu(
-            one.index,
-            one.name,
-            one.uuid,
-            value_or(one.memory_free, None),
-            value_or(one.memory_total, None),
-            value_or(one.capability, ""),
-        )
-        for one in chosen
-    )
+    selected = []
+    for one in chosen:
+        left, total = value_or(one.memory_free, None), value_or(one.memory_total, None)
+        capable = value_or(one.capability, "")
+        selected.append(Gpu(one.index, one.name, one.uuid, left, total, capable))
+    return tuple(selected)
 
 
 def why_not(free: str | int = 0, capability: str | float = "", n: int = 1) -> str:
@@ -98,25 +89,23 @@ def why_not(free: str | int = 0, capability: str | float = "", n: int = 1) -> st
     tell: no test is skipped on a guess.
     """
     wanted = wish(free, capability)
-    found = _visible() if sys.platform == "linux" else None
-    if found is None or isinstance(found, str):
-        return found or ""
+    found = _visible() if sys.platform == "linux" and not os.path.exists(AMD) else ()
+    if isinstance(found, str):
+        return found
     try:
-        choose(found, wanted, n, whole=False)
+        choose(found, wanted, n if found else 0, whole=False)
     except SelectionError as error:
         return str(error)
     return ""
 
 
 @lru_cache(maxsize=1)
-def _visible() -> tuple[Device, ...] | str | None:
-    """The visible GPUs, or why there are none; None where that cannot be told."""
-    if os.path.exists(AMD):
-        return None
+def _visible() -> tuple[Device, ...] | str:
+    """The visible GPUs, or why there are none; () where that cannot be told."""
     try:
         return visible(_devices())
     except SelectionError as error:
-        return str(error) if error.certain else None
+        return str(error) if error.certain else ()
 
 
 def _devices() -> Devices:
@@ -185,18 +174,16 @@ def _unfit(device: Device, wanted: Wish, whole: bool) -> str:
     exclusive = mode.startswith("exclusive") and value_or(device.processes, ())
     if mode == "prohibited" or exclusive:
         return f"is in compute mode {mode}{' and in use' if exclusive else ''}"
+    least, bounds = wanted
     free = value_or(device.memory_free, -1)
-    if wanted.free and wanted.free > free:
-        has = f"has {shown(free)} free, {shown(wanted.free)} wanted"
+    if least and least > free:
+        has = f"has {shown(free)} free, {shown(least)} wanted"
         return has if free >= 0 else "does not tell its free memory"
     capability = value_or(device.capability, "")
-    missed = [
-        str(one) for one in wanted.capability if not (capability and one.contains(capability))
-    ]
-    if missed and not capability:
+    if bounds and not capability:
         return "does not tell its compute capability"
-    if missed:
-        return f"has compute capability {capability}, {','.join(missed)} wanted"
+    if bounds and not bounds.contains(capability):
+        return f"has compute capability {capability}, {bounds} wanted"
     mig = value_or(device.mig, None)
     divided = whole and mig and mig.current
     return f"is divided by MIG: name an instance in {VARIABLE}" if divided else ""

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from gpuwhy.answer.answer import Answer
 from gpuwhy.api import text
 from gpuwhy.cli import FOUND, HEALTHY, UsageError, output, refused, terminal
-from gpuwhy.cli.terminal import name_of, reading_of
+from gpuwhy.cli.terminal import reading_of
 from gpuwhy.log.log import Log
 from gpuwhy.log.read import read
 from gpuwhy.machine import reading
@@ -57,7 +57,7 @@ def go(options: argparse.Namespace) -> int:
         return _printed(answer, options)
     log = _log(options.file)
     if log.genre in ("empty", "binary") or not log.lines:
-        raise UsageError(f"nothing to explain: no text in {name_of(options.file)}")
+        raise UsageError(f"nothing to explain: no text in {options.file or 'standard input'}")
     return _printed(_answered(log, _seen(options), options), options)
 
 

@@ -52,13 +52,10 @@ def asked_for(options: argparse.Namespace, note: Note = lambda _: None) -> tuple
     if given("recording"):
         return recorded(options.recording)
     root, python = given("root") or "", os.path.expanduser(options.python)
-    if root:
-        here, top = os.path.abspath(python) if python else "", os.path.realpath(root)
-        for folder in (top, os.path.abspath(root)) if top != "/" and os.path.isdir(top) else ():
-            if here.startswith(f"{folder}/"):  # a path below --root, as the files there name it
-                python = here[len(folder) :]
-                break
-    elif python and not os.path.exists(python):
+    top = os.path.abspath(root).rstrip("/") if root else ""
+    if top and os.path.abspath(python).startswith(f"{top}/"):  # as the files below --root name it
+        python = os.path.abspath(python)[len(top) :]
+    elif not root and python and not os.path.exists(python):
         raise UsageError(f"--python {python}: no such file or folder")
     files = "all" if given("verify") or given("deep") else "some"
     asked = {"python": python, "folder": ".", "files": files, "imports": imports, "probe": probe}

@@ -35,16 +35,15 @@ def ready(options: argparse.Namespace) -> None:
     printed = [name for name in _PRINTED if getattr(options, name, False)]
     if len(printed) > 1:
         raise UsageError(f"--{' or --'.join(printed)}: one of them can be printed")
-    for name in _WRITTEN:
-        if getattr(options, name, ""):
-            writable(getattr(options, name), f"--{name} ")
+    for path in filter(None, (getattr(options, name, "") for name in _WRITTEN)):
+        writable(path)
 
 
-def writable(path: str, said: str = "cannot write ") -> None:
+def writable(path: str) -> None:
     """Refuse a file whose folder cannot be written to."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path) or not os.access(folder, os.W_OK):
-        raise UsageError(f"{said}{path}: {folder} is not a folder that can be written to")
+        raise UsageError(f"cannot write {path}: {folder} is not a folder that can be written to")
 
 
 def keep(path: str, data: str | bytes, *, new: bool = False) -> None:
@@ -79,15 +78,17 @@ def put(
     """
     given = vars(options).get
     shared = FORM in ASKED or any(given(one) for one in ("json", "markdown", "github", *_WRITTEN))
-    hide = None
-    if shared:
-        from gpuwhy.answer import contract, html, markdown, terminal
-        from gpuwhy.machine.redact import of_this_machine
+    if not shared:
+        write(text(document) if printed is None else printed, orders=printed is not None)
+        return
+    from gpuwhy.answer import ci, contract, html, markdown, terminal
+    from gpuwhy.machine.redact import of_this_machine
 
-        hide = of_this_machine(nodes=nodes)
+    hide = of_this_machine(nodes=nodes)
     if FORM in ASKED:  # by gpuwhy mcp
         words = terminal.write(hidden(document, hide), terminal.Paper())
-        write(contract.as_json({"text": words, "values": as_values(values, hide)}))
+        made = hide.values(msgspec.to_builtins(values))
+        write(contract.as_json({"text": words, "values": made}))
         return
     if given("html"):
         made_on = document.made_on or time.strftime("%Y-%m-%d")
@@ -96,19 +97,13 @@ def put(
             html.page(msgspec.structs.replace(hidden(document, hide), made_on=made_on)),
         )
     if given("junit"):
-        from gpuwhy.answer import ci
-
         keep(options.junit, ci.junit(hidden(notes(), hide)))
-    if printed is not None:
-        write(printed, orders=True)
-    elif given("github"):
-        from gpuwhy.answer import ci
-
-        write(ci.github(hidden(notes(), hide)), orders=True)
+    if printed is not None or given("github"):
+        write(printed or ci.github(hidden(notes(), hide)), orders=True)
     elif given("markdown"):
         write(markdown.write(hidden(document, hide)))
     elif given("json"):
-        write(contract.as_json(as_values(values, hide)))
+        write(contract.as_json(hide.values(msgspec.to_builtins(values))))
     else:
         write(text(document))
 
@@ -149,12 +144,6 @@ def hidden(value: T, hide: Redactor | None) -> T:
         return value
     changed: T = _mapped(_mapped(value, hide.hide), hide.again)
     return changed
-
-
-def as_values(values: Any, hide: Redactor | None) -> Any:
-    """A contract's values, without secrets and names."""
-    built = msgspec.to_builtins(values)
-    return hide.values(built) if hide else built
 
 
 def text(document: Document, stream: TextIO | None = None) -> str:

@@ -40,14 +40,9 @@ def read_bytes(path: str) -> bytes:
         raise UsageError(f"cannot read {path}: {why}") from error
 
 
-def name_of(path: str) -> str:
-    """A file that is to be read, in a message."""
-    return "standard input" if path in ("", "-") else path
-
-
 def reading_of(path: str) -> AbstractContextManager[None]:
     """What goes wrong while this file is read is a mistake in what the user gave."""
-    return refused(OSError, f"cannot read {name_of(path)}: ")
+    return refused(OSError, f"cannot read {'standard input' if path in ('', '-') else path}: ")
 
 
 def source(path: str, hint: str = "") -> BinaryIO:
