@@ -29,6 +29,7 @@ def test_a_copy_is_fixed_and_the_original_is_not_touched(world: World) -> None:
     script = world.env / "bin" / "tool"
     script.write_text(f"#!{world.env}/bin/python\nprint(1)\n")
     (world.site / "own.pth").write_text(f"{world.env}/more\n{world.env}-other/x\n")
+    os.mkfifo(world.site / "onnxruntime" / "capi" / "libpipe.so")
     before = world.tree()
     done = world.fix("--apply", "--yes", "--json")
     assert done.returncode == 0, done.stderr
@@ -40,17 +41,10 @@ def test_a_copy_is_fixed_and_the_original_is_not_touched(world: World) -> None:
     assert own.read_text() == f"{copy}/more\n{world.env}-other/x\n"
     assert f"{world.env}/" not in (copy / "bin/activate").read_text()
     assert not (copy / MARK).exists()
+    assert not list(copy.rglob("libpipe.so")), "what is no file is not waited for"
     applied = json.loads(done.stdout)["applied"]
     assert applied["changed"] == ["numpy 2.2.6 → 1.26.4"]
     assert {one["verdict"] for one in applied["compared"]} == {"better"}
-
-
-def test_what_is_no_file_is_left_out_and_not_waited_for(world: World) -> None:
-    world.wheel("numpy", "1.26.4", numpy("1.26.4"))
-    os.mkfifo(world.site / "onnxruntime" / "capi" / "libpipe.so")
-    done = world.fix("--apply", "--yes")
-    assert done.returncode == 0, done.stderr
-    assert not list(Path(f"{world.env}-gpuwhy").rglob("libpipe.so"))
 
 
 def test_a_source_release_is_not_built_and_not_run(world: World) -> None:
@@ -107,12 +101,8 @@ def test_in_place_what_does_not_help_is_taken_back(world: World, is_there: bool)
 def test_a_killed_call_leaves_the_original_and_is_tidied_up(world: World, number: int) -> None:
     world.wheel("numpy", "1.26.4", numpy("1.26.4"))
     before, copy = world.tree(), Path(f"{world.env}-gpuwhy")
-    call = subprocess.Popen(
-        world.argv("--apply", "--yes"),
-        env=world.environ,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    call = subprocess.Popen(world.argv("--apply", "--yes"), env=world.environ, **silent)
     until = time.monotonic() + 30
     while not (copy / MARK).exists() and time.monotonic() < until:
         time.sleep(0.005)
@@ -142,14 +132,11 @@ def test_a_copy_that_is_interrupted_while_it_begins_is_given_up(
     assert not list(tmp_path.iterdir())
 
 
-def test_it_is_refused_where_it_would_overwrite(world: World) -> None:
+def test_it_asks_first_and_overwrites_nothing(world: World) -> None:
+    done = world.fix("--apply")
+    assert done.returncode == 2
+    assert "add --yes" in done.stderr
     (world.folder / "there").mkdir()
     done = world.fix("--apply", "--yes", "--into", str(world.folder / "there"))
     assert done.returncode == 2
     assert "nothing is overwritten" in done.stderr
-
-
-def test_it_asks_first(world: World) -> None:
-    done = world.fix("--apply")
-    assert done.returncode == 2
-    assert "add --yes" in done.stderr

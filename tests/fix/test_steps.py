@@ -26,9 +26,10 @@ from gpuwhy.fix.document import MOST, document
 from gpuwhy.fix.outcome import Outcome, Seen, compare, look_of
 from gpuwhy.fix.steps import can_be_applied, steps_of
 from tests.doors import inputs
+from tests.signs.test_hosts import NAMES
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/fix.schema.json").read_text())
-HOSTS = sorted(one.name.split(".")[0] for one in inputs.HOSTS.glob("*.json*"))[::4]
+HOSTS = NAMES[::4]
 
 
 def package(name: str, version: str) -> Package:
@@ -38,10 +39,7 @@ def package(name: str, version: str) -> Package:
 PACKAGES = (package("torch", "2.4.1+cpu"), package("numpy", "2.2.6"), package("jax", "0.4.30"))
 PYTHON = Python("/env/bin/python", "3.12.1", "/env", "venv", "--python", "x86_64")
 FACTS = Facts(
-    environment=Environment(
-        python=known(PYTHON, "file", "/env"),
-        packages=known(PACKAGES, "folder", "/env"),
-    ),
+    environment=Environment(python=known(PYTHON, "file", "/env"), packages=known(PACKAGES, "folder", "/env")),
     variables=Variables(variables=known((Variable("CUDA_VISIBLE_DEVICES", "7"),), "env", "")),
 )
 
@@ -69,18 +67,13 @@ def valid(steps: Any) -> Any:
     ("action", "is_so"),
     [
         (Install(("torch==2.4.1",)), True),
-        (Install(("torch==2.4.1",), index="other"), True),
         (Install(("torch>=2", "numpy<3")), True),
         (Install(("torch==2.4.1",), reinstall=True), False),
         (Install(("torch",), upgrade=True), False),
-        (Install(("torch==2.4.1",), upgrade=True), True),
         (Install(("numpy<2",)), False),
-        (Install(("jax[cuda12]",)), False),
         (Install(("numpy==2.2.6",), manager="conda"), False),
-        (Install(("scipy",)), False),
         (Remove(("tensorflow",)), True),
         (Remove(("torch",)), False),
-        (Remove(files=("/x",)), False),
         (Unset(("LD_LIBRARY_PATH",)), True),
         (Unset(("CUDA_VISIBLE_DEVICES",)), False),
         (Unset(("LD_LIBRARY_PATH",), file="/etc/environment"), False),
@@ -155,10 +148,7 @@ def test_what_came_of_it_is_valid_and_honest() -> None:
     was = Seen(answer(cause("install.one")), plain_answer("healthy", "fine"), FACTS)
     now = Seen(answer(cause("install.one"), cause("install.new")), was.imported, FACTS)
     compared = compare(was, now, ["install.one"])
-    assert {one.what: one.verdict for one in compared} == {
-        "install.one": "left",
-        "install.new": "worse",
-    }
+    assert {one.what: one.verdict for one in compared} == {"install.one": "left", "install.new": "worse"}
     steps = steps_of(was.plain, FACTS)
     outcome = Outcome((1,), "/c", "/c/bin/python", False, look_of(was), look_of(now))
     told = replace(steps, applied=replace(outcome, compared=compared, taken_back=True))

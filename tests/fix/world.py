@@ -71,14 +71,8 @@ class World:
             self.put(files)
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "UV_", "VIRTUAL"))}
         source = str(Path(__file__).parents[2] / "src")
-        self.environ = {
-            **kept,
-            "PYTHONPATH": source,
-            "PIP_NO_INDEX": "1",
-            "PIP_FIND_LINKS": str(self.links),
-            "PIP_CONFIG_FILE": os.devnull,
-            "MARK": str(folder / "mark"),
-        }
+        pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.links), "PIP_CONFIG_FILE": os.devnull}
+        self.environ = {**kept, **pip, "PYTHONPATH": source, "MARK": str(folder / "mark")}
 
     def put(self, files: dict[str, bytes]) -> None:
         """Install a wheel's files, as an installer does."""
@@ -110,15 +104,8 @@ class World:
 
     def fix(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run it to its end."""
-        return subprocess.run(
-            self.argv(*words),
-            env=self.environ,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            stdin=subprocess.DEVNULL,
-        )
+        how = {"env": self.environ, "cwd": self.folder, "stdin": subprocess.DEVNULL, "timeout": 120}
+        return subprocess.run(self.argv(*words), capture_output=True, text=True, **how)
 
     def releases(self, env: Path | None = None) -> set[str]:
         """What is installed."""

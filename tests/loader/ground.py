@@ -82,16 +82,7 @@ class Ground:
         """Compile the program."""
         return self._compile(PROGRAM, path, ["-rdynamic"], needs, **more)
 
-    def _compile(
-        self,
-        source: str,
-        path: str,
-        options: list[str],
-        needs: tuple[str, ...],
-        rpath: str = "",
-        runpath: str = "",
-        extra: tuple[str, ...] = (),
-    ) -> Path:
+    def _compile(self, source: str, path: str, options: list[str], needs, rpath="", runpath="", extra=()) -> Path:
         out = self.place(path)
         out.parent.mkdir(parents=True, exist_ok=True)
         code = self.tmp / "code.c"
@@ -118,9 +109,8 @@ class Ground:
         said = subprocess.run(argv, env=self._environ(environ), cwd=folder, capture_output=True, text=True)
         if said.returncode:
             return FAILED
-        return [
-            self.real(f"{folder}/{path}" if path[0] != "/" else path) for path in said.stdout.split() if _kept(path)
-        ]
+        kept = (path for path in said.stdout.split() if _kept(path))
+        return [self.real(f"{folder}/{path}" if path[0] != "/" else path) for path in kept]
 
     def predict(self, *opens: str, folder: str = "/", program: str = "prog", **environ: str) -> list[str]:
         """What gpuwhy says is loaded in the end."""
@@ -138,15 +128,9 @@ class Ground:
     def process(self, folder: str = "/", program: str = "prog", **environ: str) -> Process:
         """gpuwhy's process of a program, started."""
         given = self._environ(environ)
-        world = World(
-            self.host(),
-            os.uname().machine,
-            given.get("LD_LIBRARY_PATH", ""),
-            folder=folder,
-            glibc=self.glibc,
-            preload=given.get("LD_PRELOAD", ""),
-        )
-        process = Process(world)
+        path, preload = given.get("LD_LIBRARY_PATH", ""), given.get("LD_PRELOAD", "")
+        more = {"folder": folder, "glibc": self.glibc, "preload": preload}
+        process = Process(World(self.host(), os.uname().machine, path, **more))
         process.start(f"{self.seen}/{program}")
         return process
 
@@ -170,12 +154,8 @@ class RootGround(Ground):
 
     def command(self, program: str) -> list[str]:
         enter = [] if os.getuid() == 0 else ["unshare", "--user", "--map-root-user"]
-        return [
-            *enter,
-            shutil.which("chroot", path="/usr/sbin:/sbin:/usr/bin:/bin") or "chroot",
-            str(self.root),
-            program,
-        ]
+        chroot = shutil.which("chroot", path="/usr/sbin:/sbin:/usr/bin:/bin") or "chroot"
+        return [*enter, chroot, str(self.root), program]
 
     def real(self, path: str) -> str:
         found = FolderMachine(FolderSystem(str(self.root))).real(path).need()

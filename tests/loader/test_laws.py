@@ -12,6 +12,7 @@ import pytest
 
 from gpuwhy.loader.process import Process
 from gpuwhy.loader.glibc import World
+from gpuwhy.loader.symbols import unmet_versions
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.recording import RecordingMachine
 
@@ -81,22 +82,22 @@ def test_dlopened_libraries_inherit_no_rpath_but_the_programs(ground):
     assert agree(ground, "a=libc1.so") == ["x/liba.so"]
 
 
-def _dynamic(path) -> tuple[bytearray, list[tuple[int, int, int]]]:
-    """A library's bytes and its dynamic entries: (place, tag, value)."""
+def _retag(path, replaced: int, tag: int, skip: int | None) -> None:
+    """Write over a library's first dynamic entry of a kind: another tag, for what follows `skip` bytes of its RUNPATH."""
     data = bytearray(path.read_bytes())
     (phoff,), (count,) = struct.unpack_from("<Q", data, 32), struct.unpack_from("<H", data, 56)
     headers = [struct.unpack_from("<IIQQQQQQ", data, phoff + 56 * i) for i in range(count)]
     start, size = next((h[2], h[5]) for h in headers if h[0] == 2)
-    return data, [(at, *struct.unpack_from("<qQ", data, at)) for at in range(start, start + size, 16)]
+    entries = [(at, *struct.unpack_from("<qQ", data, at)) for at in range(start, start + size, 16)]
+    runpath = next(value for _, tag, value in entries if tag == 29)
+    place = next(at for at, tag, _ in entries if tag == replaced)
+    struct.pack_into("<qQ", data, place, tag, 0 if skip is None else runpath + skip)
+    path.write_bytes(data)
 
 
 def test_an_empty_runpath_switches_rpath_off_too(ground):
     ground.program(("liba.so",), rpath="@/x")
-    library = ground.library("x/liba.so", ("libb.so",), runpath="@/nowhere")
-    data, entries = _dynamic(library)
-    place = next(at for at, tag, _ in entries if tag == 29)
-    struct.pack_into("<qQ", data, place, 29, 0)
-    library.write_bytes(data)
+    _retag(ground.library("x/liba.so", ("libb.so",), runpath="@/nowhere"), 29, 29, None)
     ground.library("x/libb.so")
     assert agree(ground) == FAILED
 
@@ -104,11 +105,7 @@ def test_an_empty_runpath_switches_rpath_off_too(ground):
 def test_with_both_tags_rpath_is_ignored(ground):
     ground.program(("liba.so",), rpath="@/x")
     library = ground.library("x/liba.so", ("libb.so",), runpath="/nowhere:@/y")
-    data, entries = _dynamic(library)
-    runpath = next(value for _, tag, value in entries if tag == 29)
-    spare = next(at for at, tag, _ in entries if tag == 0)
-    struct.pack_into("<qQ", data, spare, 15, runpath + len("/nowhere:"))
-    library.write_bytes(data)
+    _retag(library, 0, 15, len("/nowhere:"))
     for folder in "ye":
         ground.library(f"{folder}/libb.so")
     assert agree(ground, PATH_="@/e") == ["x/liba.so", "e/libb.so"]
@@ -118,11 +115,7 @@ def test_with_both_tags_rpath_is_ignored(ground):
 def test_of_a_tag_given_twice_the_last_counts(ground):
     ground.program(("liba.so",), rpath="@/x")
     library = ground.library("x/liba.so", ("libb.so",), runpath="@/y/:@/z")
-    data, entries = _dynamic(library)
-    runpath = next(value for _, tag, value in entries if tag == 29)
-    spare = next(at for at, tag, _ in entries if tag == 0)
-    struct.pack_into("<qQ", data, spare, 29, runpath + len(f"{ground.seen}/y/:"))
-    library.write_bytes(data)
+    _retag(library, 0, 29, len(f"{ground.seen}/y/:"))
     for folder in "yz":
         ground.library(f"{folder}/libb.so")
     assert agree(ground) == ["x/liba.so", "z/libb.so"]
@@ -375,3 +368,4 @@ def test_the_python_we_run_in():
         process.dlopen(extension, main)
     assert {os.path.realpath(one.path) for one in process.loaded} - {program} == shown
     assert process.missing == []
+    assert [unmet for one in process.loaded for unmet in unmet_versions(process, one.path)] == []

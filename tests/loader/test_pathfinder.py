@@ -2,17 +2,17 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from gpuwhy.formats.elf import Elf
 from gpuwhy.loader.frameworks import run
 from gpuwhy.loader.glibc import World
 from gpuwhy.facts.fact import Known, Source, Unknown
-from gpuwhy.facts.environment import Python
+from gpuwhy.facts.environment import Environment, Python
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework, Opened
-from gpuwhy.facts.libraries import LibraryCopy
+from gpuwhy.facts.libraries import Libraries, LibraryCopy
+from gpuwhy.loader.process import Process
 from tests.loader.test_process import SOURCE, Made, elf
 
 NOT = Unknown("not asked")
@@ -30,6 +30,20 @@ def files(*wheels: str, **more: Elf) -> dict[str, Elf]:
     return out | {path: elf(needs.get(path, ()), soname=path.rpartition("/")[2]) for path in wheels} | more
 
 
+def used(there: dict[str, Elf], answers: dict[tuple, object], opened: str, **more: Any) -> Process:
+    """A process that has used one library by CuPy."""
+    copies = tuple(
+        LibraryCopy("cublas", path.rpartition("/")[2], path, path, "wheel", NOT, NOT, NOT, NOT)
+        for path in there
+        if "nvidia" in path
+    )
+    opens = Known((Opened(opened, MODULE, False),), SOURCE)
+    cupy = Framework("cupy", "CuPy", "cupy-cuda12x", "14.0", f"{SITE}/cupy", *[NOT] * 5, opens)
+    python = Known(Python("/p", "3.12.1", "/v", "venv", "PATH", "x86_64"), Source("file", "/p"))
+    facts = Facts(libraries=Libraries(copies=Known(copies, SOURCE)), environment=Environment(python=python))
+    return run(World(Made(there, answers), "x86_64", **more), facts, cupy)
+
+
 def loaded(
     there: dict[str, Elf], pathfinder: bool = True, environ: dict[str, str] | None = None, **more: Any
 ) -> list[str]:
@@ -37,21 +51,7 @@ def loaded(
     answers: dict[tuple, object] = {("environ",): environ or {}}
     if pathfinder:
         answers["lines", TEXT, "load_nvidia_dynamic_lib"] = ("_pathfinder.load_nvidia_dynamic_lib(name)",)
-    copies = tuple(
-        LibraryCopy("cublas", path.rpartition("/")[2], path, path, "wheel", NOT, NOT, NOT, NOT)
-        for path in there
-        if "nvidia" in path
-    )
-    opens = Known((Opened("libcublas.so.12", MODULE, False),), SOURCE)
-    cupy = Framework("cupy", "CuPy", "cupy-cuda12x", "14.0", f"{SITE}/cupy", NOT, NOT, NOT, NOT, NOT, opens)
-    facts = Facts()
-    python = Known(Python("/p", "3.12.1", "/v", "venv", "PATH", "x86_64"), Source("file", "/p"))
-    facts = msgspec.structs.replace(
-        facts,
-        libraries=msgspec.structs.replace(facts.libraries, copies=Known(copies, SOURCE)),
-        environment=msgspec.structs.replace(facts.environment, python=python),
-    )
-    process = run(World(Made(there, answers), "x86_64", **more), facts, cupy)
+    process = used(there, answers, "libcublas.so.12", **more)
     return [one.path for one in process.loaded if "libcublas" in one.path]
 
 
@@ -86,10 +86,5 @@ def test_what_nvrtc_opens_when_it_compiles_is_missed(version: str) -> None:
     answers: dict[tuple, object] = {("environ",): {}, ("real", nvrtc): "/e/libnvrtc.so.12.4.127"}
     if version:
         answers["cuda_version", nvrtc] = version
-    opens = Known((Opened("libnvrtc.so.12", MODULE, False),), SOURCE)
-    cupy = Framework("cupy", "CuPy", "cupy-cuda12x", "13.3", f"{SITE}/cupy", NOT, NOT, NOT, NOT, NOT, opens)
-    facts = Facts()
-    python = Known(Python("/p", "3.12.1", "/v", "venv", "PATH", "x86_64"), Source("file", "/p"))
-    facts = msgspec.structs.replace(facts, environment=msgspec.structs.replace(facts.environment, python=python))
-    process = run(World(Made(there, answers), "x86_64", library_path="/e"), facts, cupy)
+    process = used(there, answers, "libnvrtc.so.12", library_path="/e")
     assert [(one.name, one.needed_by) for one in process.missing] == [("libnvrtc-builtins.so.12.4", nvrtc)]

@@ -4,7 +4,7 @@ import pytest
 
 from gpuwhy.log.ending import Ending
 from gpuwhy.prove.proof import Once, Outcome, Tweak
-from gpuwhy.prove.counts import counts, flaky, in_turn, proven, wanted
+from gpuwhy.prove.counts import counts, flaky, proven, wanted
 
 ONE = Tweak("unset A", "unset", "without A", "A")
 TWO = Tweak("unset B", "unset", "without B", "B")
@@ -68,9 +68,3 @@ def test_a_program_that_ends_in_several_ways_is_flaky():
     assert flaky(mixed)
     assert counts(mixed, KEY).failed == (3, 4)
     assert counts(mixed, KEY).chance == 1.0
-
-
-def test_in_turn_needs_a_failure_between_two_successes():
-    assert not in_turn(runs("f", "f", "P", "P"), KEY)
-    assert in_turn(runs("f", "P", "f", "P"), KEY)
-    assert not in_turn(runs("P", "P", "f"), KEY)

@@ -9,7 +9,7 @@ from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.prove import tweaks
 from gpuwhy.prove.endings import said
 from gpuwhy.prove.proof import Plan
-from gpuwhy.prove.tweaks import applied, causes_of, change_of, variables
+from gpuwhy.prove.tweaks import applied, change_of, variables
 from gpuwhy.prove.weigh import doubt, needed_by, weighed
 
 ENVIRON = {
@@ -98,14 +98,6 @@ def test_what_explain_advises_is_tried_first():
     found = list(tweaks.advised(replace(answer, causes=(cause,)), ENVIRON))
     assert [(one.id, one.sets) for one in found] == [("unset JAX_PLATFORMS", {}), ("A=1", {"A": "1"})]
     assert weighed([*found, *variables(ENVIRON)], Ending(), "", {})[0].id in ids(found)
-
-
-def test_variables_speak_for_causes():
-    assert causes_of("XLA_FLAGS")[0] == "env.setting"
-    assert causes_of("CUDA_VISIBLE_DEVICES")[0] == "device.selection"
-    assert causes_of("PYTHONPATH")[0] == "env.shadowed"
-    assert causes_of("TMPDIR")[0] == "env.limit"
-    assert causes_of("CUDA_HOME")[0] == "env.path"
 
 
 def test_what_the_program_now_misses():

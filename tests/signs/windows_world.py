@@ -34,11 +34,8 @@ class Running(Machine):
 
     home = "C:/Users/user"
 
-    def __init__(
-        self, disk: trees.Disk, environ: dict[str, str], answers: dict[tuple[Any, ...], Any]
-    ) -> None:
-        self.disk, self.environ_, self.answers = disk, environ, answers
-        self.files = disk.machine(**environ)
+    def __init__(self, disk: trees.Disk, environ: dict[str, str], answers: dict[tuple[Any, ...], Any]) -> None:
+        self.files, self.answers = disk.machine(**environ), answers
 
     def ask(self, op: str, *args: Any) -> Fact[Any]:
         """The running system's answer where there is one, else the disk's."""
@@ -58,13 +55,8 @@ def nvml(driver: str, cuda: int, capability: str) -> tuple[dict[str, Any], ...]:
         "ecc": absent, "pages": absent, "rows": absent, "throttle": [], "nvlink": absent, "driver_model": "WDDM",
         "pcie": {"width": 16, "max_width": 16, "generation": 3, "max_generation": 3}, "fabric": absent,
     }  # fmt: skip
-    lines = [
-        {"init": {"code": 0}},
-        {"driver": driver},
-        {"count": 1},
-        *({"gpu": 0, k: v} for k, v in card.items()),
-    ]
-    return (*lines, {"cuda": cuda})
+    of_card = ({"gpu": 0, k: v} for k, v in card.items())
+    return ({"init": {"code": 0}}, {"driver": driver}, {"count": 1}, *of_card, {"cuda": cuda})
 
 
 def running(driver: str, cuda: int, capability: str) -> dict[tuple[Any, ...], Any]:
@@ -72,9 +64,7 @@ def running(driver: str, cuda: int, capability: str) -> dict[tuple[Any, ...], An
     services = "HKLM/SYSTEM/CurrentControlSet/Services"
     card = rf"PCI\VEN_10DE&DEV_{CARDS[capability][1]}&SUBSYS_00000000&REV_A1\4&0"
     held = "nvlddmkm" if driver else "BasicDisplay"
-    missing = (
-        {"init": {"code": 12, "name": "NVML_ERROR_LIBRARY_NOT_FOUND", "call": "nvmlInit", "detail": ""}},
-    )
+    missing = ({"init": {"code": 12, "name": "NVML_ERROR_LIBRARY_NOT_FOUND", "call": "nvmlInit", "detail": ""}},)
     return {
         ("uname",): Uname("windows", "10.0.19045", "x86_64"),
         ("call", "nvml"): nvml(driver, cuda, capability) if driver else missing,
@@ -88,12 +78,9 @@ def tensorflow(disk: trees.Disk, site: str) -> None:
     disk.put(f"{site}/tensorflow/python/platform/build_info.py", (WHEEL / "build_info.txt").read_bytes())
     meta = f"{site}/tensorflow_gpu-2.3.4.dist-info"
     for name in ("METADATA", "WHEEL", "RECORD"):
-        lines = (
-            (WHEEL / name).read_bytes().splitlines(keepends=True)
-        )  # nothing that it requires is in these trees
-        disk.put(
-            f"{meta}/{name}", b"".join(line for line in lines if not line.startswith(b"Requires-Dist: "))
-        )
+        lines = (WHEEL / name).read_bytes().splitlines(keepends=True)
+        kept = (line for line in lines if not line.startswith(b"Requires-Dist: "))  # not in these trees
+        disk.put(f"{meta}/{name}", b"".join(kept))
     for line in (WHEEL / "RECORD").read_text().splitlines():
         path, _, size = line.rsplit(",", 2)
         target = f"{site}/{path.replace('tensorflow_gpu', 'tensorflow')}"
