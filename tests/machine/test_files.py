@@ -33,13 +33,9 @@ def test_a_large_file_is_not_read(live, tmp_path):
     assert len(live.lines(str(tmp_path / "big"), "line with x").need()) == 400_000
 
 
-def test_nul_in_a_path_is_unknown(live):
-    assert all(isinstance(answer, Unknown) for answer in every_answer(live, "a\0b"))
-
-
-@pytest.mark.parametrize("path", ["/nowhere/at/all", "/etc/passwd/below"])
-def test_missing_is_absent(live, path):
-    assert all(isinstance(answer, Absent) for answer in every_answer(live, path))
+@pytest.mark.parametrize("path, state", [("/nowhere/at/all", Absent), ("/etc/passwd/below", Absent), ("a\0b", Unknown)])
+def test_missing_is_absent_and_nul_in_a_path_unknown(live, path, state):
+    assert all(isinstance(answer, state) for answer in every_answer(live, path))
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
@@ -49,14 +45,6 @@ def test_permission_denied_is_unknown(live, tmp_path):
     path.chmod(0)
     answer = live.read(str(path))
     assert answer == Unknown(f"{path}: permission denied", kind="denied")
-
-
-def test_a_dangling_link_is_absent_but_its_link_is_known(live, tmp_path):
-    path = tmp_path / "libx.so"
-    path.symlink_to("libx.so.1")
-    assert isinstance(live.stat(str(path)), Absent)
-    assert live.link(str(path)).need() == "libx.so.1"
-    assert [(e.name, e.kind) for e in live.list(str(tmp_path)).need()] == [("libx.so", "link")]
 
 
 def test_lines_keeps_only_what_was_asked_for(live, tmp_path):
@@ -108,17 +96,9 @@ def test_the_metadata_of_a_folder_of_packages_is_one_question(live, tmp_path):
 
 
 KEPT = [
-    (
-        "pyvenv.cfg",
-        "home = /usr/bin\nprompt = zaphod\ncommand = /x -m venv /y\nversion = 3.11.7\n",
-        "home = /usr/bin\nversion = 3.11.7\n",
-    ),
+    ("pyvenv.cfg", "home = /x\nprompt = zaphod\ncommand = /y -m venv\nversion = 3.11\n", "home = /x\nversion = 3.11\n"),
     ("INSTALLER", "uv\n", "uv"),
-    (
-        "version.py",
-        "# by zaphod\ncuda = '12.4'  # x\ngit_version = 'abc'\n",
-        "cuda = '12.4'\ngit_version = ''",
-    ),
+    ("version.py", "# by zaphod\ncuda = '12.4'  # x\ngit_version = 'abc'\n", "cuda = '12.4'\ngit_version = ''"),
     ("_wheel.json", '{"cuda": "12.x", "who": "zaphod"}', '{"cuda": "12.x"}'),
     ("_wheel.json", "no json", "{}"),
     ("direct_url.json", "[" * 90_000, '{"url": "elsewhere", "dir_info": {"editable": false}}'),

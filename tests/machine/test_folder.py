@@ -72,6 +72,5 @@ def test_only_files_can_be_asked(root):
     for answer in (*asked, machine.call("nvml"), machine.sandbox("/bin/python", "{}")):
         assert isinstance(answer, Unknown)
         assert (answer.kind, bool(answer.how)) == ("offline", True)
-    assert folder_machine(str(root), {"CUDA_HOME": "/x", "TOKEN": "y"}).environ().need() == {
-        "CUDA_HOME": "/x"
-    }
+    given = folder_machine(str(root), {"CUDA_HOME": "/x", "TOKEN": "y"})
+    assert given.environ().need() == {"CUDA_HOME": "/x"}

@@ -1,10 +1,5 @@
 """Recordings of version 0: every answer of a hundred recorded machines, and new questions."""
 
-import gzip
-import json
-import re
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,24 +9,9 @@ from gpuwhy.facts.fact import Absent, Known, Unknown
 from gpuwhy.machine.machine import ANSWERS, Changed, Machine
 from gpuwhy.machine.recorded_v0 import split
 from gpuwhy.machine.recording import Recording, recorded_machine
+from tests.signs.test_hosts import NAMES, answers
 
-HOSTS = Path(__file__).parents[1] / "hosts"
-NAMES = sorted({file.name.split(".")[0] for file in HOSTS.glob("*.json*")})
 DIST_INFO = r"[^~.].*\.(dist|egg)-info$"
-
-
-@cache
-def answers(name: str) -> dict[str, Any]:
-    """Every answer of a host, those of its base below."""
-    plain, packed = HOSTS / f"{name}.json", HOSTS / f"{name}.json.gz"
-    text = plain.read_text() if plain.exists() else gzip.decompress(packed.read_bytes())
-    one = json.loads(text)
-    if "base" not in one:
-        return one["answers"]
-    gone = [re.compile(pattern) for pattern in one.get("gone", [])]
-    below = answers(one["base"]).items()
-    kept = {k: v for k, v in below if not any(g.search(k) for g in gone)}
-    return {**kept, **one["answers"]}
 
 
 def machine(given: dict[str, Any]) -> Machine:
@@ -40,7 +20,7 @@ def machine(given: dict[str, Any]) -> Machine:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_answer_of_a_recorded_machine_is_there(name):
-    given = answers(name)
+    _, given = answers(name)
     replay = machine(given)
     for key, answer in replay.recording.answers.items():
         question, args = split(key)
@@ -58,21 +38,6 @@ def test_every_answer_of_a_recorded_machine_is_there(name):
                 changes = replay.changes(f"{site}/{one.name}/RECORD", "files").need()
                 assert changes.looked_at == len(Files(one.texts["RECORD"], "some"))
     assert isinstance(replay.offline(), Absent)
-
-
-def test_a_library_that_is_cut_empty_or_closed_is_found_by_the_new_question():
-    site = "/opt/torch/.venv/lib/python3.12/site-packages"
-    how = {"h200-truncated-cudnn": "size", "h200-empty-cudnn": "empty"}
-    for name, told in {**how, "h200-unreadable-cudnn": "denied"}.items():
-        replay = machine(answers(name))
-        found = [
-            row.how
-            for info in replay.gather(site, DIST_INFO, "RECORD").need()
-            if isinstance(said := replay.changes(f"{site}/{info.name}/RECORD", "files"), Known)
-            for row in said.value.rows
-            if "cudnn" in row.path
-        ]
-        assert found == [told], name
 
 
 def said(value: Any) -> dict[str, Any]:

@@ -50,13 +50,8 @@ def test_keys_that_do_not_answer(winreg):
     assert "denied" in denied.reason
 
 
-@pytest.fixture
-def on_windows(monkeypatch):
+def test_variables_are_found_in_any_case(monkeypatch):
     monkeypatch.setattr(live, "WINDOWS", True)
     given = {"Path": "C:\\Windows;D:\\bin", "USERPROFILE": "C:\\Users\\jane"}
-    return LiveMachine({**given, "SystemRoot": "C:\\Windows"})
-
-
-def test_variables_are_found_in_any_case(on_windows):
-    seen = on_windows.environ().need()
+    seen = LiveMachine({**given, "SystemRoot": "C:\\Windows"}).environ().need()
     assert seen == {"PATH": "C:\\Windows;D:\\bin", "SYSTEMROOT": "C:\\Windows"}

@@ -14,9 +14,8 @@ def disk(tmp_path):
     (root / "Windows" / "System32").mkdir(parents=True)
     (root / "Windows" / "System32" / "nvcuda.dll").write_bytes(pe())
     (root / "Users" / "Anna Maria" / "env").mkdir(parents=True)
-    (root / "Users" / "Anna Maria" / "env" / "pyvenv.cfg").write_text(
-        "home = C:\\Users\\Anna Maria\\Python38\r\n"
-    )
+    settings = "home = C:\\Users\\Anna Maria\\Python38\r\n"
+    (root / "Users" / "Anna Maria" / "env" / "pyvenv.cfg").write_text(settings)
     (tmp_path / "secret").write_text("outside")
     return root
 
@@ -69,13 +68,8 @@ def test_junctions_lead_to_their_folder(disk, target):
     assert isinstance(host.link("C:/JUNCTION"), Known)
 
 
-def test_given_variables_are_found_in_any_case(disk):
-    host = folder_machine(str(disk), {"Path": "C:\\x"})
-    assert host.environ().need() == {"PATH": "C:\\x"}
-
-
-def config(disk, own=None, **variables):
-    """The disk's hives: variables of the system, and of its one user."""
+def config(disk, own=None, two=False, **variables):
+    """The disk's hives: variables of the system, and of its one user, or of two."""
     folder = disk / "Windows" / "System32" / "config"
     folder.mkdir()
     manager = {"Session Manager": {"Environment": variables}}
@@ -85,13 +79,9 @@ def config(disk, own=None, **variables):
     (folder / "SYSTEM").write_bytes(hive(tree))
     current = {"CurrentVersion": {"CurrentBuild": "19045"}}
     (folder / "SOFTWARE").write_bytes(hive({"Microsoft": {"Windows NT": current}}))
-    if own:
-        of_user(disk, "Anna Maria", own)
-
-
-def of_user(disk, name, variables):
-    (disk / "Users" / name).mkdir(exist_ok=True)
-    (disk / "Users" / name / "NTUSER.DAT").write_bytes(hive({"Environment": variables}))
+    for name in ("Anna Maria", "Bo") if two else ("Anna Maria",) if own else ():
+        (disk / "Users" / name).mkdir(exist_ok=True)
+        (disk / "Users" / name / "NTUSER.DAT").write_bytes(hive({"Environment": own}))
 
 
 def test_the_registry_and_the_variables_come_from_the_hives_of_the_disk(disk):
@@ -113,23 +103,18 @@ def test_the_registry_and_the_variables_come_from_the_hives_of_the_disk(disk):
     assert isinstance(machine.registry("HKLM/HARDWARE/DESCRIPTION"), Unknown)
 
 
-def test_what_windows_sets_for_the_one_user_of_a_disk_is_known(disk):
-    config(disk, {"Path": ("%USERPROFILE%\\bin;%LOCALAPPDATA%\\x",)}, Path="C:\\a")
+@pytest.mark.parametrize("two", [False, True])
+def test_what_windows_sets_for_the_one_user_of_a_disk_is_known_and_of_two_neither_is_taken(disk, two):
+    config(disk, {"Path": ("%USERPROFILE%\\bin;%LOCALAPPDATA%\\x",)}, two, Path="C:\\a")
     home = "C:\\Users\\Anna Maria"
     found = folder_machine(str(disk)).environ().need()["PATH"]
-    assert found == f"C:\\a;{home}\\bin;{home}\\AppData\\Local\\x"
+    assert found == ("C:\\a" if two else f"C:\\a;{home}\\bin;{home}\\AppData\\Local\\x")
 
 
 def test_without_hives_the_variables_stay_unknown(disk):
     assert isinstance(folder_machine(str(disk)).environ(), Unknown)
+    assert folder_machine(str(disk), {"Path": "C:\\x"}).environ().need() == {"PATH": "C:\\x"}
     folder = disk / "Windows" / "System32" / "config"
     folder.mkdir()
     (folder / "SYSTEM").write_bytes(b"regf" + bytes(100))
     assert isinstance(folder_machine(str(disk)).environ(), Unknown)
-
-
-def test_of_two_users_neither_is_taken(disk):
-    config(disk, Path="C:\\a")
-    for name in ("Anna Maria", "Bo"):
-        of_user(disk, name, {"Path": f"C:\\{name}"})
-    assert folder_machine(str(disk)).environ().need()["PATH"] == "C:\\a"

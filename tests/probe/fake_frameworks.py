@@ -33,17 +33,12 @@ class Array:
     float = cpu = detach = requires_grad_ = sum = same
 '''
 
-NUMPY = (
-    ARRAYS
-    + """
+NUMPY = ARRAYS + """
 def ones(shape, kind): return Array(1, 1, shape)
 def int32(value): return value
 """
-)
 
-TORCH = (
-    ARRAYS
-    + """
+TORCH = ARRAYS + """
 import types
 __version__ = "9.8.7"
 version = types.SimpleNamespace(cuda="12.4")
@@ -68,11 +63,8 @@ cuda = types.SimpleNamespace(
 backends = types.SimpleNamespace(cudnn=types.SimpleNamespace(version=lambda: 90100))
 nn = types.SimpleNamespace(functional=types.SimpleNamespace(conv2d=lambda a, b: Array(72)))
 """
-)
 
-TENSORFLOW = (
-    ARRAYS
-    + """
+TENSORFLOW = ARRAYS + """
 import contextlib, types
 __version__ = "2.21.0"
 test = types.SimpleNamespace(is_built_with_cuda=lambda: "STANDIN_CPU_BUILD" not in os.environ)
@@ -103,11 +95,8 @@ constant = lambda one: one
 matmul = lambda a, b: Tensor(256)
 nn = types.SimpleNamespace(conv2d=lambda *args: Tensor(72))
 """
-)
 
-ONNXRUNTIME = (
-    ARRAYS
-    + """
+ONNXRUNTIME = ARRAYS + """
 __version__ = "1.20.0"
 __file__ = "/nowhere/onnxruntime/__init__.py"
 CUDA = "CUDAExecutionProvider"
@@ -123,11 +112,8 @@ class InferenceSession:
     def get_providers(self): return [os.environ.get("STANDIN_PROVIDER", CUDA)]
     def run(self, names, given): return [self.result]
 """
-)
 
-CUPY = (
-    ARRAYS
-    + """
+CUPY = ARRAYS + """
 import types
 __version__ = "13.3.0"
 
@@ -152,4 +138,3 @@ cuda = types.SimpleNamespace(
     Stream=types.SimpleNamespace(null=types.SimpleNamespace(synchronize=lambda: None)),
 )
 """
-)

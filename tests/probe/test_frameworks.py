@@ -15,7 +15,6 @@ from gpuwhy.facts.probe import FrameworkRun, Stage
 from gpuwhy.machine import live as live_machine
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.process import CHILDREN
-from gpuwhy.machine.recording import RecordingMachine, read_recording, recorded_machine
 from gpuwhy.probe.probe import read, run
 from gpuwhy.probe.stages import FRAMEWORK_STAGES
 
@@ -55,17 +54,13 @@ def stage(found: FrameworkRun, name: str) -> Stage:
     return next(one for one in found.stages if one.name == name)
 
 
-def test_torch_that_works(tried):
-    found = tried("torch", TORCH)
-    assert outcomes(found) == ALL_PASSED, found
-    assert found.said == ""
-
-
 @pytest.mark.parametrize(
-    ("name", "code"), [("tensorflow", TENSORFLOW), ("onnxruntime", ONNXRUNTIME), ("cupy", CUPY)]
+    ("name", "code"),
+    [("torch", TORCH), ("tensorflow", TENSORFLOW), ("onnxruntime", ONNXRUNTIME), ("cupy", CUPY)],
 )
-def test_others_that_work(tried, name, code):
-    assert outcomes(tried(name, code, TF_CPP_MIN_LOG_LEVEL="3")) == ALL_PASSED
+def test_frameworks_that_work(tried, name, code):
+    found = tried(name, code, TF_CPP_MIN_LOG_LEVEL="3")
+    assert (outcomes(found), found.said) == (ALL_PASSED, "")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +94,6 @@ def test_gentle_takes_no_context(tried):
     assert outcomes(found) == {**NO_DEVICES, "devices": "skipped"}
 
 
-ON_CPU = "ran on the CPU: /job:localhost/replica:0/task:0/device:CPU:0"
 JAX = """
 import os, sys, types
 __version__ = "1"
@@ -126,7 +120,8 @@ def test_without_the_gpu_each_says_why(tried, name, code, variables, words):
 
 
 def test_a_product_that_ran_on_the_cpu_is_no_success(tried):
-    assert stage(tried("tensorflow", TENSORFLOW, STANDIN_DEVICE="CPU:0"), "matmul").why == ON_CPU
+    why = stage(tried("tensorflow", TENSORFLOW, STANDIN_DEVICE="CPU:0"), "matmul").why
+    assert why == "ran on the CPU: /job:localhost/replica:0/task:0/device:CPU:0"
 
 
 CUBLAS = "ImportError: libcublas.so.10.0: no"
@@ -203,15 +198,6 @@ def test_a_python_that_is_not_there_or_dies_at_its_start(tmp_path):
     found = run(host(tmp_path), sys.executable, one("torch"), False)
     assert outcomes(found) == {**NO_IMPORT, "import": "crashed"}
     assert "signal 7" in found.stages[0].why
-
-
-def test_a_recording_replays_the_run(tmp_path):
-    (tmp_path / "torch.py").write_text("raise ImportError('libnccl.so.2: cannot open')")
-    live = RecordingMachine(host(tmp_path))
-    found = run(live, sys.executable, one("torch"), False)
-    replayed = recorded_machine(read_recording(live.dump({}), "x"))
-    assert run(replayed, sys.executable, one("torch"), False).stages == found.stages
-    assert "not in the recording" in run(replayed, sys.executable, one("jax"), False).stages[0].why
 
 
 @pytest.mark.parametrize("key", ["stage", "call", "end", "ended", "mapped", "said"])

@@ -47,20 +47,17 @@ def host(name: str) -> tuple[Machine, Options]:
     return machine, Options(asked["python"], asked["folder"], probe=asked["probe"])
 
 
-def test_without_a_gpu_what_needs_one_is_not_tried():
+def test_without_a_gpu_what_needs_one_is_not_tried_and_with_one_it_has_failed():
     found = {row.name: (row.mark, row.text, row.note) for row in rows(probed(gpu=False))}
     for name in ("loading the driver library", "cuInit", "torch devices", "torch matmul"):
         assert found[name] == ("none", "", "no GPU here")
     assert found["compile a kernel (NVRTC)"] == ("ok", "40 ms", "")
     assert found["cuDNN and its parts"][0] == "bad", "a library that cannot be loaded is broken"
     assert [one.stage.name for one in failures(probed(gpu=False))] == ["cudnn"]
-
-
-def test_with_a_gpu_the_same_has_failed():
-    found = {row.name: (row.mark, row.note) for row in rows(probed(gpu=True))}
-    assert found["loading the driver library"] == ("bad", NATIVE[0].why)
-    assert found["cuInit"] == ("none", NATIVE[1].why)
-    assert found["torch devices"] == ("bad", "no driver")
+    with_gpu = {row.name: (row.mark, row.note) for row in rows(probed(gpu=True))}
+    assert with_gpu["loading the driver library"] == ("bad", NATIVE[0].why)
+    assert with_gpu["cuInit"] == ("none", NATIVE[1].why)
+    assert with_gpu["torch devices"] == ("bad", "no driver")
 
 
 @pytest.mark.parametrize(
@@ -75,13 +72,10 @@ def test_what_was_seen_to_work_rules_a_prediction_out(cause, left):
     facts = Facts(probe=Probe(Known((Stage("context", "passed", device=0),), SEEN)))
     found = observed([Finding(cause, Weight.STRONG, "it will not work")], facts)
     assert {one.weight for one in found} == left
-
-
-def test_what_may_fail_in_another_operation_stays():
     passed = tuple(Stage(name, "passed") for name in ("import", "devices", "matmul", "convolution"))
     facts = Facts(probe=Probe(frameworks=Known((FrameworkRun("torch", passed),), SEEN)))
     found = observed([Finding("cudnn.mixed_libraries", Weight.STRONG, "two releases")], facts)
-    assert {one.effect for one in found} == {Effect.SLOWS}
+    assert {one.effect for one in found} == {Effect.SLOWS}, "another operation may still fail"
 
 
 @pytest.mark.parametrize("name", HOSTS)

@@ -1,12 +1,10 @@
 """The native stages with Windows' names of the libraries."""
 
-import re
-
 from gpuwhy.facts.fact import NOT_OBSERVED, Known, Source
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Libraries, LibraryCopy
 from gpuwhy.facts.loads import Found, LoadedLibrary, Loads, LoadTree, Rule
-from gpuwhy.probe.stages import GROUPS, stack
+from gpuwhy.probe.stages import stack
 
 HERE = Source("file", "x")
 NAMES = {
@@ -34,10 +32,3 @@ def test_without_a_framework_what_lies_on_path_is_tested():
     one = LibraryCopy(**values | {"version": Known("10.1.243", HERE)})
     facts = Facts(libraries=Libraries(copies=Known((one,), HERE)))
     assert stack(facts).libraries == {"cudart": PATHS["cudart"]}
-
-
-def test_what_is_opened_before():
-    named = {"device": "nvrtc-builtins64_124.dll", "blas": "cublasLt64_12.dll"}
-    for group, name in {**named, "convolution": "nvJitLink_120_0.dll"}.items():
-        assert re.match(GROUPS[group].preload, name)
-        assert not re.match(GROUPS["cudnn"].preload, name)

@@ -1,8 +1,10 @@
 """What a watched program had around it: limits, folder, variables, places, libraries that are put first."""
 
+import resource
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from gpuwhy.facts.fact import Absent, Known, Source, Unknown
 from gpuwhy.facts.run import Run
@@ -16,32 +18,23 @@ from gpuwhy.run.ring import Ring
 from gpuwhy.run.sampler import Samples
 
 
-def ended(**seen):
+def ended(*said):
     samples = Samples()
-    for said in seen.pop("said", ()):
-        samples.take(said)
+    for one in said:
+        samples.take(one)
     return Ended(1, 0, 1.0, 100.0, 0.0, Ring(), samples, 0, (), ())
 
 
-def around(output="", *said, environ=None):
-    host = LiveMachine(environ or {"HOME": "/home/alice", "TMPDIR": "/tmp"})
-    return with_surroundings(Run(), ended(said=said), host, output)
-
-
-def limit(run, name):
-    return next((one.soft, one.hard) for one in run.limits.need() if one.name == name)
-
-
-def test_without_a_look_its_limits_are_ours():
-    import resource
-
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    assert limit(around(), "NOFILE")[0] == soft
+def around(output="", *said):
+    host = LiveMachine({"HOME": "/home/alice", "TMPDIR": "/tmp"})
+    return with_surroundings(Run(), ended(*said), host, output)
 
 
 def test_variables_that_it_had_otherwise():
     seen = {"seen": 7, "folder": "/data", "environ": {"TMPDIR": "/full", "HOME": "/x", "AWS_SECRET": "no"}}
     run = around("", seen)
+    soft = next(one.soft for one in run.limits.need() if one.name == "NOFILE")
+    assert soft == resource.getrlimit(resource.RLIMIT_NOFILE)[0], "nobody looked: its limits are ours"
     assert run.variables.need() == {"TMPDIR": "/full"}
     assert run.folder.need() == "/data"
 
@@ -67,27 +60,24 @@ def test_which_paths_an_output_names(text, paths):
 
 
 def test_processes_only_where_the_kernel_counts_them_alike():
-    said = {"end": 1.0, "pids": [41, 42]}
-
     class Contained(LiveMachine):
         def ask(self, question, *args):
             if question == "link":
                 return Known("pid:[4026532999]", Source("file", "x"))
             return super().ask(question, *args)
 
-    run = with_surroundings(Run(), ended(said=[said]), Contained({"HOME": "/home/alice"}), "")
+    run = with_surroundings(Run(), ended({"end": 1.0, "pids": [41, 42]}), Contained({"HOME": "/home/alice"}), "")
     assert isinstance(run.pids, Unknown)
 
 
 def test_a_neighbours_line_is_not_ours():
     run = Run(pids=Known((41, 42), Source("call", "sampler")))
     line = KernelLine(1.0, "Xid 31", 31, "")
-    import msgspec
-
+    ours, others = replace(line, pid=42), replace(line, pid=43)
     assert run.concerns(line)
-    assert run.concerns(msgspec.structs.replace(line, pid=42))
-    assert not run.concerns(msgspec.structs.replace(line, pid=43))
-    assert Run().concerns(msgspec.structs.replace(line, pid=43))
+    assert run.concerns(ours)
+    assert not run.concerns(others)
+    assert Run().concerns(others)
 
 
 def test_places_replay(tmp_path):

@@ -45,14 +45,10 @@ def test_death_by_a_signal_is_our_death(tmp_path, number, code):
     assert done.returncode == -number
     assert signal.Signals(number).name in done.stderr.decode()
     assert not any(word in done.stderr for word in (b"gpuwhy run", b"train.py"))
+    if number == signal.SIGKILL:  # not by the kernel; where the kernel has no counter, the other is said
+        text = " ".join(done.stderr.decode().split())
+        assert ("killed nothing for memory" in text) != ("memory.host" in text)
     assert [name for name in os.listdir(tmp_path) if name.startswith("core")] == [] or number != signal.SIGSEGV
-
-
-def test_a_killer_that_was_not_the_kernel_is_told_apart():
-    done = run(*python("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
-    text = " ".join(done.stderr.decode().split())
-    assert "killed nothing for memory" in text or "memory.host" in text  # the latter where the kernel has no counter
-    assert not ("killed nothing for memory" in text and "cause memory.host" in text)
 
 
 @pytest.mark.parametrize("name, code", [("no-such-program", 127), (os.getcwd(), 126)])
@@ -106,9 +102,8 @@ def test_streams_stay_apart_and_the_report_comes_last():
 def test_a_line_is_cited_by_its_number_in_all_that_was_printed(tmp_path):
     file = tmp_path / "run.json"
     code = "import sys\nsys.stdout.write(('x' * 999 + '\\n') * 6_000)\n"
-    done = run(
-        *python(code + "print('RuntimeError: CUDA out of memory'); sys.exit(1)"), options=("--record", str(file))
-    )
+    code += "print('RuntimeError: CUDA out of memory'); sys.exit(1)"
+    done = run(*python(code), options=("--record", str(file)))
     assert b"line 6001: " in done.stderr
     argv = [sys.executable, "-m", "gpuwhy", "explain", "--from", str(file)]
     assert b"line 6001: " in subprocess.run(argv, capture_output=True).stdout
@@ -264,24 +259,19 @@ def test_the_sampler_dies_with_us(tmp_path):
 
 def test_a_recording_replays_without_secrets(tmp_path):
     file = tmp_path / "run.json"
-    code = (
-        "import sys; print('token=hunter2hunter2'); sys.exit('RuntimeError: CUDA error: device-side assert triggered')"
-    )
+    code = "import sys; print('token=hunter2hunter2'); sys.exit('CUDA error: device-side assert triggered')"
     done = run(*python(code), options=("--record", str(file)))
     assert done.returncode == 1
     kept = file.read_text()
     assert "hunter2" not in kept
     assert "device-side assert" in kept
-    again = subprocess.run(
-        [sys.executable, "-m", "gpuwhy", "explain", "--from", str(file), "--json"], capture_output=True
-    )
-    report = json.loads(again.stdout)
-    assert report["causes"][0]["id"] == "program.index"
-    assert report["facts"]["run"]["exit"]["value"] == 1
-    checked = subprocess.run(
-        [sys.executable, "-m", "gpuwhy", "check", "--from", str(file), "--json"], capture_output=True
-    )
-    assert json.loads(checked.stdout)["facts"]["run"]["program"]["value"].startswith("python")
+    of = {}
+    for command in ("explain", "check"):
+        argv = [sys.executable, "-m", "gpuwhy", command, "--from", str(file), "--json"]
+        of[command] = json.loads(subprocess.run(argv, capture_output=True).stdout)
+    assert of["explain"]["causes"][0]["id"] == "program.index"
+    assert of["explain"]["facts"]["run"]["exit"]["value"] == 1
+    assert of["check"]["facts"]["run"]["program"]["value"].startswith("python")
 
 
 def test_a_rank_of_several_marks_every_line():

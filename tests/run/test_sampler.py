@@ -78,22 +78,16 @@ def test_numbers_of_another_world_are_estimated(nvml):
     """In a container the driver's process numbers are the host's; a process of ours has the node open."""
     samples = Samples()
     samples.start = {"nvml": "", "gpus": 1}
-    for time, row in (
-        (0.0, [0, 80 * GIB, 5 * GIB, 0, 5 * GIB, 0]),
-        (1.0, [0, 80 * GIB, 65 * GIB, 60 * GIB, 5 * GIB, 0]),
-    ):
+    for time, used, own in ((0.0, 5, 0), (1.0, 65, 60)):
+        row = [0, 80 * GIB, used * GIB, own * GIB, 5 * GIB, 0]
         samples.take({"t": time, "gpus": [row], "rss": 1, "available": 9, "guessed": time > 0})
     gpus = observed(["x"], ended(samples), "").gpus
     assert isinstance(gpus, Known)
     assert (gpus.value[0].own, gpus.value[0].others_then, gpus.value[0].guessed) == (60 * GIB, 5 * GIB, True)
-    rows = script.Gpus.estimated(at_start({0: 5 * GIB}), [[0, 80 * GIB, 65 * GIB, 0, 65 * GIB, 9]])
+    of_start = script.Gpus.__new__(script.Gpus)
+    of_start.at_start = {0: 5 * GIB}
+    rows = of_start.estimated([[0, 80 * GIB, 65 * GIB, 0, 65 * GIB, 9]])
     assert rows == [[0, 80 * GIB, 65 * GIB, 60 * GIB, 5 * GIB, 9]]
-
-
-def at_start(used):
-    gpus = script.Gpus.__new__(script.Gpus)
-    gpus.at_start = used
-    return gpus
 
 
 def ended(samples: Samples, **more) -> Ended:
@@ -103,10 +97,8 @@ def ended(samples: Samples, **more) -> Ended:
 
 def test_without_samples_nothing_is_claimed():
     facts = observed(["/usr/bin/x"], ended(Samples()), "")
-    assert isinstance(facts.gpus, Unknown)
-    assert isinstance(facts.touched_gpu, Unknown)
-    assert isinstance(facts.frameworks, Unknown)
-    assert isinstance(facts.oom_kills, Unknown)
+    for one in (facts.gpus, facts.touched_gpu, facts.frameworks, facts.oom_kills):
+        assert isinstance(one, Unknown)
     assert facts.program.value == "x"
 
 
@@ -153,24 +145,13 @@ def test_descendants_and_python_are_seen(tmp_path, capfd):
     "line, name, prefix",
     [
         ("/v/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so", "torch", "/v"),
-        (
-            "/home/x y/v/lib/python3.9/site-packages/tensorflow/libtensorflow_framework.so.2",
-            "tensorflow",
-            "/home/x y/v",
-        ),
+        ("/home/x y/v/lib/python3.9/site-packages/tensorflow/libtensorflow_framework.so.2", "tensorflow", "/home/x y/v"),
         ("/v/lib64/python3.11/site-packages/jaxlib/xla_extension.so", "jax", "/v"),
-        (
-            "/v/lib/python3.11/site-packages/onnxruntime/capi/onnxruntime_pybind11_state.cpython-311.so",
-            "onnxruntime",
-            "/v",
-        ),
+        ("/v/lib/python3.11/site-packages/onnxruntime/capi/onnxruntime_pybind11_state.so", "onnxruntime", "/v"),
         ("/v/lib/python3.11/site-packages/cupy/_core/core.cpython-311-x86_64-linux-gnu.so", "cupy", "/v"),
     ],
 )
 def test_libraries_in_maps(monkeypatch, line, name, prefix):
-    monkeypatch.setattr(
-        script,
-        "read",
-        lambda *_: f"7f00-7f01 r-xp 00000000 08:01 12 {line}\n7f-80 rw-p 0 0:0 0 [heap]\n",
-    )
+    maps = f"7f00-7f01 r-xp 00000000 08:01 12 {line}\n7f-80 rw-p 0 0:0 0 [heap]\n"
+    monkeypatch.setattr(script, "read", lambda *_: maps)
     assert script.mapped(1) == {"libraries": [name], "prefix": prefix}

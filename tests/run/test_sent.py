@@ -12,11 +12,13 @@ from gpuwhy.run.judge import kernel_lines, last_message
 
 
 def ended(signal: str, *limits: Limit) -> Run:
-    return Run(
-        signal=known(signal, "call", "waitid"),
-        limits=known(limits, "call", "getrlimit"),
-        started=known(5.0, "call", "clock"),
-    )
+    told, held = known(signal, "call", "waitid"), known(limits, "call", "getrlimit")
+    return Run(signal=told, limits=held, started=known(5.0, "call", "clock"))
+
+
+TIMEOUT = Run(
+    program=known("timeout", "command", "x"), exit=known(124, "call", "waitid"), signal=absent("call", "waitid")
+)
 
 
 @pytest.mark.parametrize(
@@ -27,27 +29,13 @@ def ended(signal: str, *limits: Limit) -> Run:
         (ended("SIGXCPU", Limit("CPU", -1, -1)), "signal.told"),
         (ended("SIGXCPU", Limit("CPU", 10, 10)), "limit.cpu_time"),
         (ended("SIGSEGV"), "signal.segv"),
-        (
-            Run(
-                program=known("timeout", "command", "x"),
-                exit=known(124, "call", "waitid"),
-                signal=absent("call", "waitid"),
-            ),
-            "limit.wall_time",
-        ),
+        (TIMEOUT, "limit.wall_time"),
     ],
 )
 def test_what_a_signal_is_taken_for(run: Run, wanted: str) -> None:
     found = last_message(run)
     assert found is not None
     assert found.id == wanted
-
-
-@pytest.mark.parametrize(("signal", "count"), [("SIGTERM", 0), ("SIGSEGV", 1)])
-def test_an_xid_without_a_process_is_its_own_only_where_it_crashed(signal: str, count: int) -> None:
-    line = KernelLine(seconds=9.0, text="NVRM: Xid (PCI:0000:04:00): 13", xid=13, pci="0000:04:00")
-    facts = Facts(run=ended(signal), system=System(kernel_log=known((line,), "command", "dmesg")))
-    assert len(kernel_lines(facts)) == count
 
 
 OUT_OF_RANGE = "[  129.90] NVRM: Xid (PCI:0000:00:06): 13, Graphics SM Warp Exception on (GPC 1, TPC 2, SM 0)"
@@ -73,6 +61,8 @@ def test_a_fault_told_in_several_lines_is_the_process_s_that_the_last_one_names(
 @pytest.mark.parametrize(
     ("xid", "output", "count"),
     [
+        (13, "SIGTERM", 0),
+        (13, "SIGSEGV", 1),
         (13, "CUDADriverError: CUDA_ERROR_FILE_NOT_FOUND: file not found", 0),
         (13, "ValueError: input tensor must be the same size as output size times world size (nccl)", 0),
         (13, "RuntimeError: CUDA error: an illegal memory access was encountered", 1),
@@ -83,7 +73,8 @@ def test_a_fault_told_in_several_lines_is_the_process_s_that_the_last_one_names(
 )
 def test_an_xid_without_a_process_belongs_to_whom_the_same_happened(xid: int, output: str, count: int) -> None:
     line = read_line(f"[    9.00] NVRM: Xid (PCI:0000:04:00): {xid}, for all", KernelLine(0.0, "", None, ""))
-    facts = Facts(run=ended(""), system=System(kernel_log=known((line,), "command", "dmesg")))
+    signal = output if output.startswith("SIG") else ""
+    facts = Facts(run=ended(signal), system=System(kernel_log=known((line,), "command", "dmesg")))
     assert len(kernel_lines(facts, output)) == count
 
 

@@ -44,19 +44,13 @@ Root Cause (first observed failure):
         ("[default5]:RuntimeError: CUDA error", "5"),
         ("[1,7]<stderr>:ValueError: x", "7"),
         ("0: step 1\n4: torch.OutOfMemoryError: CUDA out of memory", "4"),
-        (
-            "mpirun noticed that process rank 1 with PID 0 on node x exited on signal 11 (Segmentation fault).",
-            "1",
-        ),
+        ("mpirun noticed that process rank 1 with PID 0 on node x exited on signal 11 (Segmentation fault).", "1"),
         ("srun: error: node1: task 6: Exited with exit code 1\n", "6"),
+        ("step 1: loss 2.3\nValueError: x\n12: 00", ""),
     ],
 )
 def test_first_failing_rank(text, rank):
     assert first_rank(text) == rank
-
-
-def test_no_rank_is_named():
-    assert first_rank("step 1: loss 2.3\nValueError: x\n12: 00") == ""
 
 
 def test_what_the_first_failing_rank_wrote(tmp_path):
