@@ -78,6 +78,11 @@ class Ground:
         options = ["-shared", "-fPIC", *([f"-Wl,-soname,{soname}"] if soname else [])]
         return self._compile(LIBRARY % name.removeprefix("lib").split(".")[0], path, options, needs, **more)
 
+    def plain(self, *paths: str) -> None:
+        """Compile libraries that need nothing."""
+        for path in paths:
+            self.library(path)
+
     def program(self, needs: tuple[str, ...] = (), path: str = "prog", **more: object) -> Path:
         """Compile the program."""
         return self._compile(PROGRAM, path, ["-rdynamic"], needs, **more)

@@ -53,8 +53,7 @@ def test_every_combination_of_tags_copies_and_variable(ground, program, library)
 def test_runpath_of_the_parent_switches_off_the_rpath_of_the_grandparent(ground):
     ground.program(("liba.so",), rpath="@/x")
     ground.library("x/liba.so", ("libb.so",), runpath="@/nowhere")
-    ground.library("x/libb.so")
-    ground.library("e/libb.so")
+    ground.plain("x/libb.so", "e/libb.so")
     assert agree(ground) == FAILED
     assert agree(ground, PATH_="@/e") == ["x/liba.so", "e/libb.so"]
 
@@ -63,8 +62,7 @@ def test_runpath_of_the_grandparent_switches_off_nothing_below_the_parent(ground
     ground.program(("liba.so",), rpath="@/x")
     ground.library("x/liba.so", ("libm1.so",), rpath="@/y")
     ground.library("y/libm1.so", ("libb.so",))
-    for folder in "xye":
-        ground.library(f"{folder}/libb.so")
+    ground.plain("x/libb.so", "y/libb.so", "e/libb.so")
     assert agree(ground, PATH_="@/e") == ["x/liba.so", "y/libm1.so", "y/libb.so"]
     ground.place("y/libb.so").unlink()
     assert agree(ground, PATH_="@/e") == ["x/liba.so", "y/libm1.so", "x/libb.so"]
@@ -74,8 +72,7 @@ def test_dlopened_libraries_inherit_no_rpath_but_the_programs(ground):
     ground.program(("liba.so",), rpath="@/x")
     ground.library("x/liba.so", rpath="@/y")
     ground.library("y/libc1.so", ("libb.so",))
-    for folder in "xye":
-        ground.library(f"{folder}/libb.so")
+    ground.plain("x/libb.so", "y/libb.so", "e/libb.so")
     assert agree(ground, "a=libc1.so", PATH_="@/e") == ["x/liba.so", "y/libc1.so", "x/libb.so"]
     ground.place("x/libb.so").unlink()
     assert agree(ground, "a=libc1.so", PATH_="@/e") == ["x/liba.so", "y/libc1.so", "e/libb.so"]
@@ -106,8 +103,7 @@ def test_with_both_tags_rpath_is_ignored(ground):
     ground.program(("liba.so",), rpath="@/x")
     library = ground.library("x/liba.so", ("libb.so",), runpath="/nowhere:@/y")
     _retag(library, 0, 15, len("/nowhere:"))
-    for folder in "ye":
-        ground.library(f"{folder}/libb.so")
+    ground.plain("y/libb.so", "e/libb.so")
     assert agree(ground, PATH_="@/e") == ["x/liba.so", "e/libb.so"]
     assert agree(ground) == ["x/liba.so", "y/libb.so"]
 
@@ -116,8 +112,7 @@ def test_of_a_tag_given_twice_the_last_counts(ground):
     ground.program(("liba.so",), rpath="@/x")
     library = ground.library("x/liba.so", ("libb.so",), runpath="@/y/:@/z")
     _retag(library, 0, 29, len(f"{ground.seen}/y/:"))
-    for folder in "yz":
-        ground.library(f"{folder}/libb.so")
+    ground.plain("y/libb.so", "z/libb.so")
     assert agree(ground) == ["x/liba.so", "z/libb.so"]
 
 
@@ -136,8 +131,7 @@ def test_preloaded_libraries_come_first(ground, spelling):
     ground.program(("libb.so",), rpath="@/x")
     ground.library("x/libb.so")
     ground.library("x/libq.so", ("libr.so",))
-    ground.library("x/libr.so")
-    ground.library("p.so")
+    ground.plain("x/libr.so", "p.so")
     said = agree(ground, PRELOAD=spelling)
     assert said == [*(["p.so"] if "p.so" in spelling else []), "x/libq.so", "x/libb.so", "x/libr.so"]
 
@@ -159,9 +153,7 @@ def test_what_cannot_be_preloaded_is_ignored(ground):
 
 def test_the_preload_file(root):
     root.program(("libb.so",), rpath="@/x")
-    root.library("x/libb.so")
-    root.library("p.so")
-    root.library("q.so")
+    root.plain("x/libb.so", "p.so", "q.so")
     write(root.root / "etc/ld.so.preload", f"# ours\n{root.seen}/p.so:{root.seen}/gone.so # and gone\n")
     assert agree(root, PRELOAD="@/q.so") == ["q.so", "p.so", "x/libb.so"]
 
@@ -174,8 +166,7 @@ def test_tokens(ground, variable):
         knows_its_origin(ground)
     ground.program()
     folders = ("e", "lib/x86_64-linux-gnu", "lib", "lib64", "haswell", "x86_64", "e$", "$LIBS", "")
-    for folder in folders:
-        ground.library(f"{folder}/libb.so".lstrip("/"))
+    ground.plain(*(f"{folder}/libb.so".lstrip("/") for folder in folders))
     agree(ground, "main=libb.so", PATH_=variable)
 
 
@@ -193,8 +184,7 @@ def test_origin_is_the_folder_of_the_path_used(ground):
 def test_empty_elements_are_the_current_folder(tmp_path):
     here = Ground(tmp_path / "t", str(tmp_path / "w"), tmp_path / "w", (2, 36))
     here.program()
-    here.library("cwd/libb.so")
-    here.library("e/libb.so")
+    here.plain("cwd/libb.so", "e/libb.so")
     here.place("n").mkdir()
     for variable in ("", ":", "@/n:", ":@/e", "@/e:", "@/n::@/e", ";@/e", "../e", ".", "../n/../cwd"):
         agree(here, "main=libb.so", folder=here.seen + "/cwd", PATH_=variable)
@@ -205,16 +195,14 @@ def test_empty_elements_are_the_current_folder(tmp_path):
 
 def test_a_soname_is_reused_for_bare_names(ground):
     ground.program(("liba.so",), rpath="@/x")
-    ground.library("x/liba.so")
-    ground.library("x/libb.so.1")
+    ground.plain("x/liba.so", "x/libb.so.1")
     ground.library("other.so", soname="libb.so.1")
     assert agree(ground, "main=@/other.so", "a=libb.so.1") == ["x/liba.so", "other.so"]
 
 
 def test_a_second_path_loads_a_second_copy(ground):
     ground.program(("libb.so",), rpath="@/x")
-    ground.library("x/libb.so")
-    ground.library("y/libb.so")
+    ground.plain("x/libb.so", "y/libb.so")
     assert agree(ground, "main=@/y/libb.so", "main=@/x/libb.so") == ["x/libb.so", "y/libb.so"]
 
 
@@ -269,8 +257,7 @@ def test_the_first_asker_lends_its_rpath(ground):
 def test_a_failed_dlopen_leaves_nothing(ground):
     ground.program(rpath="@/x")
     ground.library("x/liba.so", ("libb.so", "libnone.so"))
-    ground.library("x/libb.so")
-    ground.library("y/libb.so")
+    ground.plain("x/libb.so", "y/libb.so")
     assert agree(ground, "main=liba.so") == []
     assert agree(ground, "main=liba.so", "main=@/y/libb.so", "main=libb.so") == ["y/libb.so"]
 
@@ -338,8 +325,7 @@ def test_files_that_are_skipped_and_files_that_stop(ground, what):
 @pytest.mark.parametrize("by", ["rpath", "runpath"])
 def test_a_loop_of_links_ends_its_list_only(ground, by):
     ground.program(**{by: "@/x:@/y"})
-    ground.library("y/libb.so")
-    ground.library("e/libb.so")
+    ground.plain("y/libb.so", "e/libb.so")
     for folder in ("x", "l"):
         ground.place(folder).mkdir()
         ground.place(f"{folder}/libb.so").symlink_to("libb.so")

@@ -65,8 +65,7 @@ def test_a_stale_cache_falls_through_to_the_default_folders(root):
 
 def test_first_folder_of_the_configuration_wins_in_the_cache(root):
     root.program()
-    root.library("c/libb.so.1")
-    root.library("d/libb.so.1")
+    root.plain("c/libb.so.1", "d/libb.so.1")
     root.ldconfig("@/d", "@/c")
     assert agree(root, "main=libb.so.1") == ["d/libb.so.1"]
 

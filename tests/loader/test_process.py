@@ -7,9 +7,7 @@ import pytest
 from gpuwhy.formats.elf import Elf
 from gpuwhy.formats.ldcache import CacheEntry
 from gpuwhy.machine.machine import Entry, Machine, Stat
-from gpuwhy.loader.glibc import (
-    Asker, World, best_entry, cpu_of, default_folders, expand, legacy, search,
-)
+from gpuwhy.loader.glibc import Asker, World, best_entry, cpu_of, default_folders, expand, legacy, search
 from gpuwhy.loader.process import Process
 from gpuwhy.facts.fact import Absent, Known, Source, Unknown
 
@@ -45,12 +43,10 @@ def start(files: dict[str, Elf], **more) -> Process:
     return process
 
 
-def test_cyclic_needs_end():
-    files = {
-        "/p": elf(["liba.so"], rpath="/l"),
-        "/l/liba.so": elf(["libb.so"]),
-        "/l/libb.so": elf(["liba.so", "libb.so"]),
-    }
+def test_cyclic_needs_end_and_a_program_that_is_not_elf_loads_nothing():
+    assert start({}).loaded == []
+    files = {"/p": elf(["liba.so"], rpath="/l"), "/l/liba.so": elf(["libb.so"])}
+    files["/l/libb.so"] = elf(["liba.so", "libb.so"])
     assert [one.path for one in start(files).loaded] == ["/p", "/l/liba.so", "/l/libb.so"]
 
 
@@ -73,17 +69,14 @@ def test_a_runpath_of_a_megabyte_is_cut_and_said():
     assert "first 1000 folders" in found.path.reason
 
 
-def test_answers_that_a_recording_lacks_are_passed_over():
-    lacking = Unknown("not in the recording")
-    host = Made(
-        {"/l/liba.so": elf()}, {("list", "/l", "(glibc-hwcaps|tls|x86_64|haswell|xeon_phi|avx512_1)$"): lacking}
-    )
-    assert search(World(host, "x86_64", "/l"), "liba.so", None).path.need() == "/l/liba.so"
+SUBFOLDERS = ("list", "/l", "(glibc-hwcaps|tls|x86_64|haswell|xeon_phi|avx512_1)$")
 
 
-def test_an_unreadable_cache_leaves_it_open():
+def test_answers_that_a_recording_lacks_are_passed_over_but_not_the_cache():
     host = Made({}, {("ldcache",): Unknown("/etc/ld.so.cache: permission denied")})
     assert isinstance(search(World(host, "x86_64"), "liba.so", None).path, Unknown)
+    host = Made({"/l/liba.so": elf()}, {SUBFOLDERS: Unknown("not in the recording")})
+    assert search(World(host, "x86_64", "/l"), "liba.so", None).path.need() == "/l/liba.so"
 
 
 @pytest.mark.parametrize(
@@ -139,11 +132,7 @@ def test_of_several_cache_entries_the_best_level_is_taken():
 
 
 def test_subfolders_cost_one_question_a_folder():
-    host = Made({}, {("list", "/l", "(glibc-hwcaps|tls|x86_64|haswell|xeon_phi|avx512_1)$"): (Entry("tls", "folder"),)})
+    host = Made({}, {SUBFOLDERS: (Entry("tls", "folder"),)})
     tried = search(World(host, "x86_64", "/l", glibc=(2, 31)), "libb.so", None).tried
     assert [one.path for one in tried][:2] == ["/l/tls/x86_64/x86_64/libb.so", "/l/tls/x86_64/libb.so"]
     assert search(World(host, "x86_64", "/l", glibc=(2, 41)), "libb.so", None).tried[0].path == "/l/libb.so"
-
-
-def test_a_program_that_is_not_elf_loads_nothing():
-    assert start({}).loaded == []

@@ -11,10 +11,9 @@ from gpuwhy.facts.fact import Fact, Known, Source, Unknown
 HERE = Source("file", "test")
 LISTED = '    "cublas": "libcublas.so.*[0-9]",\n    "nvjitlink": "libnvJitLink.so.*[0-9]",\n'
 LOOP = "        _preload_cuda_deps(lib_folder, lib_name)\n"
-TWO = (
-    '    _preload_cuda_deps("cuda_nvrtc", "libnvrtc.so.*[0-9]")\n'
-    '    _preload_cuda_deps("nvjitlink", "libnvJitLink.so.*[0-9]")\n'
-)
+TWO = '    _preload_cuda_deps("cuda_nvrtc", "libnvrtc.so.*[0-9]")\n'
+TWO += '    _preload_cuda_deps("nvjitlink", "libnvJitLink.so.*[0-9]")\n'
+DEPS = "    _preload_cuda_deps()\n"
 OPTIONAL = '    _preload_cuda_lib("nvtx", "libnvToolsExt.so.*[0-9]", required=False)\n'
 ALL = [("cublas", "libcublas.so"), ("nvjitlink", "libnvJitLink.so")]
 FIRST = [("cuda_nvrtc", "libnvrtc.so"), ("nvjitlink", "libnvJitLink.so")]
@@ -51,12 +50,8 @@ def maps(word: str) -> str:
         pytest.param(maps("nvidia/cuda_runtime/lib/libcudart.so") + TWO + LISTED + LOOP, WHEEL, FIRST, id="2.6 to 2.8"),
         pytest.param(maps("nvidia/cuda_runtime/lib/libcudart.so") + TWO + LISTED, SYSTEM, [], id="2.6: not a wheel's"),
         pytest.param(maps("libcudart.so") + TWO + LISTED + LOOP, SYSTEM, FIRST, id="2.9: whosever runtime"),
-        pytest.param(
-            maps("libcudart.so") + LISTED + OPTIONAL + "    _preload_cuda_deps()\n", WHEEL, ALL + EXTRA, id="2.10"
-        ),
-        pytest.param(
-            maps("libcudart.so") + LISTED + OPTIONAL + "    _preload_cuda_deps()\n", "/libc.so.6", [], id="no CUDA"
-        ),
+        pytest.param(maps("libcudart.so") + LISTED + OPTIONAL + DEPS, WHEEL, ALL + EXTRA, id="2.10"),
+        pytest.param(maps("libcudart.so") + LISTED + OPTIONAL + DEPS, "/libc.so.6", [], id="no CUDA"),
     ],
 )
 def test_generations(text: str, mapped: str, expected: list[Any]) -> None:

@@ -9,7 +9,7 @@ from gpuwhy.loader.outcome import other
 from gpuwhy.loader.symbols import unmet_symbols
 from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, WindowsProcess, WindowsWorld, folders
 from gpuwhy.loader.windows import look_at, search, split_path, tidy
-from gpuwhy.facts.fact import NOT_OBSERVED, Known, Unknown, known
+from gpuwhy.facts.fact import NOT_OBSERVED, Unknown, known
 from gpuwhy.facts.environment import Environment, Python, Site
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework, Frameworks, Opened
@@ -37,11 +37,6 @@ def world(disk, **more) -> WindowsWorld:
     return WindowsWorld(disk.machine(PATH="x"), "x86_64", APP, **more)
 
 
-def reasons(call, own="", **more):
-    one = WindowsWorld(None, "x86_64", APP, ("C:/one",), folder="C:/cwd", added=(("C:/added", other("added")),), **more)
-    return [folder for folder, _ in folders(one, call, own)]
-
-
 WINDOWS_FOLDERS = ["C:/Windows/System32", "C:/Windows/System", "C:/Windows"]
 
 
@@ -57,7 +52,9 @@ WINDOWS_FOLDERS = ["C:/Windows/System32", "C:/Windows/System", "C:/Windows"]
     ],
 )
 def test_the_folders_of_a_call(call, own, more, expected):
-    assert reasons(call, own, **more) == expected
+    added = (("C:/added", other("added")),)
+    one = WindowsWorld(None, "x86_64", APP, ("C:/one",), folder="C:/cwd", added=added, **more)
+    assert [folder for folder, _ in folders(one, call, own)] == expected
 
 
 def test_path_is_split_as_windows_does():
@@ -87,8 +84,7 @@ def test_a_32_bit_copy_does_not_hide_the_next_one(disk):
     disk.put("C:/one/cudart64_101.dll", pe(machine=I386))
     disk.put("C:/two/CUDART64_101.dll", pe())
     found = search(world(disk), "cudart64_101.dll", (("C:/one", Found(Rule.PATH)), ("C:/two", Found(Rule.PATH))))
-    assert isinstance(found.path, Known)
-    assert found.path.value == "C:/two/CUDART64_101.dll", "the spelling on disk"
+    assert found.path.need() == "C:/two/CUDART64_101.dll", "the spelling on disk"
     assert [one.met.outcome for one in found.tried] == [Outcome.SKIPPED, Outcome.FOUND]
 
 
@@ -109,9 +105,7 @@ def test_a_loaded_name_wins_over_every_folder(disk):
     disk.put("C:/one/cudart64_12.dll", pe())
     process = WindowsProcess(world(disk))
     process.load("C:/one/cudart64_12.dll")
-    found = process.load("CUDART64_12.dll")
-    assert found
-    assert found.path == "C:/one/cudart64_12.dll"
+    assert process.load("CUDART64_12.dll").path == "C:/one/cudart64_12.dll"
 
 
 # ---------------------------------------------------------------- frameworks
@@ -165,22 +159,15 @@ def test_without_the_environment_nothing_is_called_missing(tensorflow):
     assert [one.name for one in tree.missing] == ["msvcp140_1.dll"], "ctypes of Python 3.8 does not depend on PATH"
 
 
-def test_a_virtual_environment_runs_the_program_of_its_base(tensorflow):
-    disk, _ = tensorflow
+def test_a_virtual_environment_runs_the_program_of_its_base_and_the_stores_python_does_not_search_path(disk):
     disk.put("C:/env/pyvenv.cfg", f"home = {APP}\r\nversion = 3.8.10\r\n".replace("/", "\\"))
     disk.put("C:/env/Scripts/python.exe", pe(dll=False))
-    facts = facts_of(framework("x", "C:/env", (), ""), program="C:/env/Scripts/python.exe")
-    found = windows_system.world_of(disk.machine(PATH="x"), facts)
-    assert isinstance(found, Known)
-    assert found.value.application == APP
-
-
-def test_python_of_the_store_does_not_search_path(disk):
     store = "C:/Program Files/WindowsApps/PythonSoftwareFoundation.Python.3.8_3.8.2800.0_x64__qbz5n2kfra8p0"
-    facts = facts_of(framework("x", "C:/x", (), ""), program=f"{store}/python3.8.exe")
-    found = windows_system.world_of(disk.machine(PATH="x"), facts)
-    assert isinstance(found, Known)
-    assert found.value.packaged
+    of_env, of_store = (
+        windows_system.world_of(disk.machine(PATH="x"), facts_of(framework("x", "C:/x", (), ""), program=one)).need()
+        for one in ("C:/env/Scripts/python.exe", f"{store}/python3.8.exe")
+    )
+    assert (of_env.application, of_env.packaged, of_store.packaged) == (APP, False, True)
 
 
 def torch_of(disk) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.facts.fact import Known, Unknown
+from gpuwhy.facts.fact import Unknown
 from gpuwhy.machine import live as module
 from gpuwhy.machine import process
 from gpuwhy.machine.live import LiveMachine
@@ -111,9 +111,7 @@ def fake_nvml(tmp_path_factory):
 
 
 def lines(environ: dict[str, str], child: str, *args: str) -> list[dict[str, Any]]:
-    said = LiveMachine({"PATH": os.environ["PATH"], **environ}).call(child, *args)
-    assert isinstance(said, Known), said
-    return list(said.value)
+    return list(LiveMachine({"PATH": os.environ["PATH"], **environ}).call(child, *args).need())
 
 
 def merged(said: list[dict[str, Any]], gpu: int) -> dict[str, Any]:

@@ -65,13 +65,6 @@ def test_one_that_closes_its_output_is_still_limited():
     assert asked(f"{quiet}os._exit(5)").code == 5
 
 
-def test_a_grandchild_that_holds_the_output_is_ended_too():
-    code = "import subprocess; p = subprocess.Popen(['sleep', '600']); print(p.pid, flush=True)"
-    end = asked(code, Limits(1.0))
-    assert end.late
-    assert gone(int(end.out))
-
-
 OURS = """
 import os, signal, sys, threading
 from gpuwhy.machine import process

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from gpuwhy.facts.fact import Absent, Known, Unknown
+from gpuwhy.facts.fact import Absent, Unknown
 from gpuwhy.machine import live, windows
 from gpuwhy.machine.live import LiveMachine
 
@@ -36,10 +36,9 @@ def winreg(monkeypatch):
 
 
 def test_a_key_with_its_values_as_text(winreg):
-    found = windows.registry("HKLM/SOFTWARE/NVIDIA")
-    assert isinstance(found, Known)
-    assert found.value.values == {"Path": "C:\\Users\\jane\\x", "Count": "3", "Many": "a\nb"}
-    assert found.value.keys == ("Global",)
+    found = windows.registry("HKLM/SOFTWARE/NVIDIA").need()
+    assert found.values == {"Path": "C:\\Users\\jane\\x", "Count": "3", "Many": "a\nb"}
+    assert found.keys == ("Global",)
 
 
 def test_keys_that_do_not_answer(winreg):

@@ -38,9 +38,7 @@ SPELLED = ["c:/WINDOWS/system32/NVCUDA.DLL", "C:\\Windows\\System32\\nvcuda.dll"
 @pytest.mark.parametrize("path", [*SPELLED, "C:/x/../Windows/./System32/nvcuda.dll"])
 def test_any_spelling_leads_to_the_spelling_on_disk(disk, path):
     host = folder_machine(str(disk))
-    found = host.real(path)
-    assert isinstance(found, Known)
-    assert found.value == "C:/Windows/System32/nvcuda.dll"
+    assert host.real(path).need() == "C:/Windows/System32/nvcuda.dll"
     assert isinstance(host.stat(path), Known)
 
 
@@ -62,9 +60,7 @@ JUNCTIONS = ["C:\\Windows\\System32", "/??/C:/Windows/System32", "{disk}/Windows
 def test_junctions_lead_to_their_folder(disk, target):
     (disk / "junction").symlink_to(target.format(disk=disk))
     host = folder_machine(str(disk))
-    found = host.real("C:/Junction/NVCUDA.dll")
-    assert isinstance(found, Known)
-    assert found.value == "C:/Windows/System32/nvcuda.dll"
+    assert host.real("C:/Junction/NVCUDA.dll").need() == "C:/Windows/System32/nvcuda.dll"
     assert isinstance(host.link("C:/JUNCTION"), Known)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.facts.fact import Known
 from gpuwhy.facts.probe import Stage
 from gpuwhy.machine import live, recorded_v0
 from gpuwhy.machine.live import LiveMachine
@@ -60,9 +59,7 @@ class Machine:
         given = []
         for family in GROUPS[group].families:
             given += [f"--{family}", self.libraries[family]] if family in self.libraries else []
-        said = self.host(standin).call("probe", group, *given)
-        assert isinstance(said, Known), said
-        return read(said.value)
+        return read(self.host(standin).call("probe", group, *given).need())
 
     def walk(self, standin: str = "", *, gentle: bool = False) -> dict[str, Stage]:
         """The whole staircase, by "stage" or "stage:device"."""

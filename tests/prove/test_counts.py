@@ -16,9 +16,8 @@ def runs(*words: str) -> list[Once]:
     out = []
     for word in words:
         outcome: Outcome = {"p": "passes", "f": "same", "o": "other", "u": "unclear"}[word[0].lower()]  # type: ignore[assignment]
-        tweaks = (
-            () if word[0].islower() else (TWO,) if word.endswith("B") else (ONE, TWO) if word.endswith("+") else (ONE,)
-        )
+        changed = {"B": (TWO,), "+": (ONE, TWO)}.get(word[-1], (ONE,))
+        tweaks = () if word[0].islower() else changed
         out.append(Once(tweaks, outcome, Ending(), 0.1, "confirm" if word[0] == "P" and not word[1:] else ""))
     return out
 
@@ -51,13 +50,10 @@ def test_only_runs_that_test_the_change_bear_on_it():
     assert found.chance == round(0.1 * b / (0.1 * b + 0.9), 4)
 
 
-def test_several_tweaks_are_tested_by_what_came_after_the_search():
+def test_long_programs_need_two_and_two_and_short_ones_and_several_tweaks_more():
     both = frozenset({"unset A", "unset B"})
-    assert counts(runs("f", "f", "P+", "P+"), both).chance == 1.0
+    assert counts(runs("f", "f", "P+", "P+"), both).chance == 1.0, "found by the search is not tested"
     assert wanted(both, 0.1) == (3, 4)
-
-
-def test_long_programs_need_two_and_two_and_short_ones_more():
     assert wanted(KEY, 0.1) == (3, 3)
     assert wanted(KEY, 0.1, share=0.01) == (4, 4)
     assert wanted(KEY, 60.0) == (2, 2)

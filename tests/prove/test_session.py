@@ -52,7 +52,6 @@ def prove(program: Callable[[dict[str, str]], Ran], **how) -> tuple[Proof, World
 def test_one_guilty_variable_is_proven():
     proof, _ = prove(lambda environ: FAILS if "XLA_FLAGS" in environ else RUNS)
     assert proof.status == "proven"
-    assert proof.change
     assert proof.change.unset == ("XLA_FLAGS",)
     assert proof.headline == "proven: without XLA_FLAGS it runs (3 of 3), with it it fails (3 of 3)"
     assert proof.causes[0].id == "env.setting"
@@ -102,19 +101,13 @@ def test_trouble_that_passes_by_itself_is_not_blamed_on_a_variable():
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_flaky_program_gets_a_rate_and_no_culprit(seed):
+def test_a_flaky_program_gets_a_rate_and_no_culprit_but_the_guilty_variable(seed):
     dice = random.Random(seed)
+    proof, _ = prove(lambda environ: FAILS if "XLA_FLAGS" in environ and dice.random() < 0.7 else RUNS)
+    assert proof.status != "proven" or proof.change.unset == ("XLA_FLAGS",)
     proof, _ = prove(lambda environ: FAILS if dice.random() < 0.7 else RUNS)
     assert proof.status != "proven", proof.headline
     assert proof.status != "flaky" or proof.rate.startswith("fails ")
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_a_flaky_failure_with_a_guilty_variable_is_never_blamed_on_another(seed):
-    dice = random.Random(seed)
-    proof, _ = prove(lambda environ: FAILS if "XLA_FLAGS" in environ and dice.random() < 0.7 else RUNS)
-    if proof.status == "proven":
-        assert proof.change.unset == ("XLA_FLAGS",)
 
 
 def test_the_number_of_runs_is_a_limit_and_what_is_known_is_told():

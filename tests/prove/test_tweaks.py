@@ -36,9 +36,8 @@ def test_what_a_login_has_stays_and_lists_are_taken_apart():
 
 def test_entries_go_and_a_list_without_entries_is_unset():
     all_ = {one.id: one for one in variables(ENVIRON, frozenset({"/env/bin"}))}
-    some = applied(
-        ENVIRON, [all_["drop XLA_FLAGS --alpha=1"], all_["drop PATH /opt/cuda/bin"], all_["unset APP_MODE"]]
-    )
+    dropped = ("drop XLA_FLAGS --alpha=1", "drop PATH /opt/cuda/bin", "unset APP_MODE")
+    some = applied(ENVIRON, [all_[name] for name in dropped])
     assert some["XLA_FLAGS"] == "--beta=2"
     assert some["PATH"] == "/env/bin:/usr/bin:/bin"
     assert "APP_MODE" not in some
@@ -103,9 +102,8 @@ def test_what_explain_advises_is_tried_first():
 def test_what_the_program_now_misses():
     all_ = list(variables(ENVIRON))
     assert [one.name for one in needed_by("KeyError: 'APP_MODE'", all_)] == ["APP_MODE"]
-    assert {one.name for one in needed_by("OSError: libx.so: cannot open shared object file", all_)} == {
-        "LD_LIBRARY_PATH"
-    }
+    library = needed_by("OSError: libx.so: cannot open shared object file", all_)
+    assert {one.name for one in library} == {"LD_LIBRARY_PATH"}
     assert needed_by("RuntimeError: whatever", all_) == []
 
 

@@ -84,9 +84,7 @@ def test_places_replay(tmp_path):
     live = RecordingMachine(LiveMachine({"HOME": "/home/alice"}))
     with_surroundings(Run(), ended(), live, f"cannot create '{tmp_path}/a'")
     replay = RecordedMachine(read_recording(live.dump({"python": "x"}), "test"))
-    said = replay.standing(f"{tmp_path}/a")
-    assert isinstance(said, Known)
-    assert isinstance(said.value, Standing)
+    assert isinstance(replay.standing(f"{tmp_path}/a").need(), Standing)
 
 
 HERE = Source("file", "x")

@@ -121,24 +121,18 @@ def test_a_closed_pipe_ends_the_program_as_it_would():
     assert (done.stdout, done.stderr) == ("y\n141\n", "")
 
 
-def test_a_closed_output_stays_closed():
+def test_a_full_disk_is_said_and_a_closed_output_stays_closed():
+    done = subprocess.run(["sh", "-c", " ".join([*GPUWHY, "--", "yes", ">/dev/full"])], capture_output=True)
+    assert b"cannot write standard output: No space left on device" in done.stderr
+    assert done.returncode != 0
     code = "import os, sys\ntry:\n    os.fstat(1)\nexcept OSError:\n    sys.exit(9)"
     line = " ".join([*GPUWHY, "--quiet", "--", sys.executable, "-c", f"'{code}'", ">&-"])
     assert subprocess.run(["sh", "-c", line], capture_output=True).returncode == 9
 
 
-def test_a_full_disk_is_said():
-    done = subprocess.run(["sh", "-c", " ".join([*GPUWHY, "--", "yes", ">/dev/full"])], capture_output=True)
-    assert b"cannot write standard output: No space left on device" in done.stderr
-    assert done.returncode != 0
-
-
-def test_standard_input_is_the_programs():
+def test_standard_input_is_the_programs_and_nothing_of_ours_is_open_or_set_in_it():
     code = "import sys; print(sys.stdin.read().upper())"
     assert run(*python(code), stdin=None, input=b"abc").stdout == b"ABC\n"
-
-
-def test_nothing_of_ours_is_open_or_set_in_the_child():
     code = "import os\nprint(len(os.listdir('/proc/self/fd')), sorted(os.environ))"
     bare = subprocess.run(python(code), capture_output=True, stdin=subprocess.DEVNULL)
     assert run(*python(code)).stdout == bare.stdout
@@ -162,7 +156,6 @@ def test_a_grandchild_that_holds_the_pipe_does_not_hold_us(tmp_path):
     line = f"(read x < {gate}; echo late) & echo early; exit 5"
     with subprocess.Popen([*GPUWHY, "--", "sh", "-c", line], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as ours:
         assert ours.wait(30) == 5, "we are gone while the grandchild still waits"
-        assert ours.stdout is not None
         assert ours.stdout.readline() == b"early\n"
         gate.write_text("go\n")
         assert ours.stdout.read() == b"late\n", "and what it says later still arrives"

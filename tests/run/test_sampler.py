@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from gpuwhy.machine.children import sampler as script
-from gpuwhy.facts.fact import Known, Unknown
+from gpuwhy.facts.fact import Unknown
 from gpuwhy.run.child import Ended, watch
 from gpuwhy.run.observed import observed
 from gpuwhy.run.ring import Ring
@@ -58,14 +58,11 @@ def nvml(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def with_folder(folder: Path) -> list[str]:
-    """`gpuwhy run` with a folder first on its own path, which no variable of the environment can put there."""
-    code = f"import sys; sys.path.insert(0, {str(folder)!r}); from gpuwhy.__main__ import main; main()"
-    return [sys.executable, "-I", "-c", code, "run"]
-
-
 def test_own_and_others(nvml):
-    done = run(*python(USES, "[60, 15, 76, 0]"), options=("--plot", str(nvml / "x.svg")), command=with_folder(nvml))
+    # a folder first on its own path, which no variable of the environment can put there
+    code = f"import sys; sys.path.insert(0, {str(nvml)!r}); from gpuwhy.__main__ import main; main()"
+    command = [sys.executable, "-I", "-c", code, "run"]
+    done = run(*python(USES, "[60, 15, 76, 0]"), options=("--plot", str(nvml / "x.svg")), command=command)
     text = done.stderr.decode()
     assert "it held at most 60.0 GiB of 80.0 GiB" in " ".join(text.split())
     assert "others 16.0 GiB" in " ".join(text.split())
@@ -81,9 +78,8 @@ def test_numbers_of_another_world_are_estimated(nvml):
     for time, used, own in ((0.0, 5, 0), (1.0, 65, 60)):
         row = [0, 80 * GIB, used * GIB, own * GIB, 5 * GIB, 0]
         samples.take({"t": time, "gpus": [row], "rss": 1, "available": 9, "guessed": time > 0})
-    gpus = observed(["x"], ended(samples), "").gpus
-    assert isinstance(gpus, Known)
-    assert (gpus.value[0].own, gpus.value[0].others_then, gpus.value[0].guessed) == (60 * GIB, 5 * GIB, True)
+    (gpu,) = observed(["x"], ended(samples), "").gpus.need()
+    assert (gpu.own, gpu.others_then, gpu.guessed) == (60 * GIB, 5 * GIB, True)
     of_start = script.Gpus.__new__(script.Gpus)
     of_start.at_start = {0: 5 * GIB}
     rows = of_start.estimated([[0, 80 * GIB, 65 * GIB, 0, 65 * GIB, 9]])

@@ -33,9 +33,7 @@ TIMEOUT = Run(
     ],
 )
 def test_what_a_signal_is_taken_for(run: Run, wanted: str) -> None:
-    found = last_message(run)
-    assert found is not None
-    assert found.id == wanted
+    assert last_message(run).id == wanted
 
 
 OUT_OF_RANGE = "[  129.90] NVRM: Xid (PCI:0000:00:06): 13, Graphics SM Warp Exception on (GPC 1, TPC 2, SM 0)"

@@ -55,11 +55,8 @@ def test_a_broken_machine_names_its_cause():
     assert found.causes[0].because[0].text in found.headline
 
 
-NO_GPU = {
-    "devices.gpus": {"known": []},
-    "devices.pci": {"known": []},
-    "driver.module_version": {"absent": "/proc"},
-}
+NOBODY = {"known": []}
+NO_GPU = {"devices.gpus": NOBODY, "devices.pci": NOBODY, "driver.module_version": {"absent": "/proc"}}
 UNSEEN = {"run.touched_gpu": {"unknown": "too short"}, "run.frameworks": {"unknown": "too short"}}
 ASKED = {"run.wanted_gpu": {"known": {"file": "train.py", "line": 5}}}
 
@@ -68,9 +65,8 @@ def test_a_program_too_short_to_be_looked_at():
     """Where no GPU is, none was open; and what its own text imports, it used."""
     facts = facts_of({**NO_GPU, **UNSEEN, **ASKED, "run.imports": {"known": ["onnxruntime"]}})
     assert stayed_away(facts)
-    assert silence(facts).headline == (
-        "python succeeded on the CPU (train.py, line 5 asks for a GPU): this machine has no GPU"
-    )
+    said = "python succeeded on the CPU (train.py, line 5 asks for a GPU): this machine has no GPU"
+    assert silence(facts).headline == said
 
 
 @pytest.mark.parametrize(

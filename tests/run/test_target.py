@@ -26,16 +26,12 @@ def test_the_text_asks(tmp_path: Path, text: str, line: int) -> None:
     assert wanted_gpu(["python", str(script)]) == (CodeLine("train.py", line) if line else None)
 
 
-def test_a_text_on_the_command_line() -> None:
+def test_what_the_text_imports_and_a_text_on_the_command_line_asks(tmp_path: Path) -> None:
     assert wanted_gpu(["python3", "-c", "import torch; torch.cuda.init()"]) == CodeLine("its text", 1)
     assert wanted_gpu(["ls", "-c"]) is None
-
-
-def test_what_the_text_imports(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
-    script.write_text(
-        "import onnxruntime as o\nfrom torch.cuda import amp\n    import jax\n# import cupy\nimport torchx\n"
-    )
+    text = "import onnxruntime as o\nfrom torch.cuda import amp\n    import jax\n# import cupy\nimport torchx\n"
+    script.write_text(text)
     assert imported(["python", str(script)]) == ("onnxruntime", "torch")
     assert imported(["python3", "-c", "import os; import jax; jax.devices('gpu')"]) == ("jax",)
     assert imported(["python", "-c", "import numpy as np, onnxruntime as o, torch.cuda"]) == ("onnxruntime", "torch")
@@ -53,9 +49,6 @@ def test_the_first_folder(tmp_path: Path) -> None:
     assert script_folder(["python3", "-m", "train"]) == ""
     assert script_folder(["python3", "-I", str(script)]) == "-"
     assert script_folder(["pytest"]) == "-"
-
-
-def test_which_word_is_the_script():
     assert script_place(["python3", "-X", "dev", "mine.py", "random.py"]) == 3
     assert script_place(["python3", "-m", "x"]) == script_place(["./train", "x.py"]) == 0
 
@@ -69,10 +62,8 @@ def test_variables_that_a_job_script_and_the_program_set(tmp_path, monkeypatch):
     }
     for name, text in texts.items():
         (tmp_path / name.replace("_", ".")).write_text(text)
-    assert settings(["bash", "job.sh"]) == (
-        {"CUDA_VISIBLE_DEVICES": "9", "JAX_PLATFORMS": "cpu"},
-        {"XLA_FLAGS": "--xla_x=1"},
-    )
+    of_job = {"CUDA_VISIBLE_DEVICES": "9", "JAX_PLATFORMS": "cpu"}
+    assert settings(["bash", "job.sh"]) == (of_job, {"XLA_FLAGS": "--xla_x=1"})
 
 
 def test_python_of_a_command(tmp_path, monkeypatch):
@@ -89,8 +80,7 @@ def test_python_of_a_command(tmp_path, monkeypatch):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
-    assert {name: python_of_command([name]) for name in ("python3.99", "tool", "by-env", "long")} == {
-        name: str(python) for name in ("python3.99", "tool", "by-env", "long")
-    }
+    for name in ("python3.99", "tool", "by-env", "long"):
+        assert python_of_command([name]) == str(python), name
     assert python_of_command(["shell"]) == python_of_command(["nothing-like-it"]) == ""
     assert python_of_command([sys.executable]) == sys.executable

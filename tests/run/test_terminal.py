@@ -14,17 +14,14 @@ def resize(terminal: Terminal, rows: int, columns: int) -> None:
     fcntl.ioctl(terminal.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
-def test_a_terminal_stays_a_terminal():
+def test_a_terminal_stays_a_terminal_and_pipes_stay_pipes_beside_it():
+    code = "import os, sys\nsys.stderr.write(repr([os.isatty(n) for n in (0, 1, 2)]))"
+    line = " ".join([*GPUWHY, "--", sys.executable, "-c", f"'{code}'", "| cat"])
+    assert Terminal("sh", "-c", line).end()[1] == b"[True, False, True]"
     code = "import os, sys\nprint([os.isatty(n) for n in (0, 1, 2)], os.get_terminal_size(1).columns)"
     terminal = Terminal("sh", "-c", 'stty cols 93; exec "$@"', "sh", *GPUWHY, "--", *python(code))
     status, seen = terminal.end()
     assert (status, seen) == (0, b"[True, True, True] 93\r\n")
-
-
-def test_pipes_stay_pipes_beside_a_terminal():
-    code = "import os, sys\nsys.stderr.write(repr([os.isatty(n) for n in (0, 1, 2)]))"
-    line = " ".join([*GPUWHY, "--", sys.executable, "-c", f"'{code}'", "| cat"])
-    assert Terminal("sh", "-c", line).end()[1] == b"[True, False, True]"
 
 
 def test_size_changes_are_passed_on():

@@ -46,16 +46,12 @@ def test_a_daemon_is_ended_and_named(tmp_path):
     assert gone(int((tmp_path / "pid").read_text()))
 
 
-def test_one_that_hangs_and_one_that_runs_too_long():
+def test_one_that_hangs_one_that_runs_too_long_and_one_that_printed_the_wanted_text():
+    assert trial("import time\nprint('step 1', flush=True)\ntime.sleep(600)", ok=r"step \d").stopped == "ok"
     assert trial("import time; time.sleep(600)", quiet=0.6).stopped == "hangs"
     busy = trial("while True: pass", seconds=0.4, quiet=30)
     assert busy.stopped == "time"
     assert busy.busy
-
-
-def test_the_wanted_text_ends_it_at_once():
-    done = trial("import time\nprint('step 1', flush=True)\ntime.sleep(600)", ok=r"step \d")
-    assert done.stopped == "ok"
 
 
 def test_input_limits_folder_and_what_cannot_start(tmp_path):

@@ -85,16 +85,13 @@ def ended(*writes):
     return Ended(1, 0, 1.0, 100.0, time.monotonic() - 1, (), samples, 0, (), ())
 
 
-def test_the_log_that_its_last_words_name(tmp_path):
+def test_the_log_that_its_last_words_name_and_the_file_that_its_errors_went_to(tmp_path):
+    for name in ("out", "err"):
+        (tmp_path / name).write_text(f"{name}\n")
+    told = ended([2, str(tmp_path / "err")], [1, str(tmp_path / "out")])
+    assert elsewhere(told, "", "") == ("out\n", "err\n")
     (tmp_path / "train.log").write_text("ValueError: no samples\n")
     (tmp_path / "old.log").write_text("from last week\n")
     os.utime(tmp_path / "old.log", (1, 1))
     said = "see old.log\ntraining failed, see train.log\n"
     assert elsewhere(ended(), said, str(tmp_path)) == ("ValueError: no samples\n",)
-
-
-def test_the_file_that_its_errors_went_to_comes_last(tmp_path):
-    for name in ("out", "err"):
-        (tmp_path / name).write_text(f"{name}\n")
-    told = ended([2, str(tmp_path / "err")], [1, str(tmp_path / "out")])
-    assert elsewhere(told, "", "") == ("out\n", "err\n")

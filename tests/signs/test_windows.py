@@ -62,22 +62,21 @@ def stale_cuda_path(world: World) -> None:
     world.variables["CUDA_PATH"] = f"{trees.TOOLKITS}/v9.0"
 
 
-def old_driver(world: World) -> None:
-    world.driver, world.cuda = "411.31", 10000
+def without(path: str) -> Callable[[World], None]:
+    return lambda world: world.remove(path)
+
+
+def driver(version: str, cuda: int, capability: str = "6.1") -> Callable[[World], None]:
+    def change(world: World) -> None:
+        world.driver, world.cuda, world.capability = version, cuda, capability
+
+    return change
 
 
 def no_driver(world: World) -> None:
     world.driver = ""
     for name in ("nvcuda.dll", "nvml.dll"):
         world.remove(f"{trees.SYSTEM}/{name}")
-
-
-def newer_card(world: World) -> None:
-    world.driver, world.cuda, world.capability = "536.23", 12020, "8.6"
-
-
-def no_runtime(world: World) -> None:
-    world.remove(f"{trees.SYSTEM}/msvcp140_1.dll")
 
 
 def newer_python(world: World) -> None:
@@ -161,10 +160,6 @@ def only_app_paths(world: World) -> None:
     world.registry[key] = {"Path": r"C:\tools\cuda\bin"}
 
 
-def python_without_its_dll(world: World) -> None:
-    world.remove(f"{PYTHON}/python38.dll")
-
-
 def folder_like_a_dll(world: World) -> None:
     world.disk.at("C:/aa/cudart64_101.dll").mkdir(parents=True)
     world.path.insert(0, "C:/aa")
@@ -193,16 +188,16 @@ SCENES: dict[str, tuple[Callable[[World], None], tuple[str, ...]]] = {
     "d a web page": (web_page_for_a_dll, ("install.corrupted",)),
     "d a folder": (folder_like_a_dll, ("install.corrupted",)),
     "f nvcuda.dll of 32 bit": (driver_of_32_bit, ("install.corrupted",)),
-    "i no python38.dll": (python_without_its_dll, ("other.not_gpu",)),
+    "i no python38.dll": (without(f"{PYTHON}/python38.dll"), ("other.not_gpu",)),
     "c2 no cuDNN": (no_cudnn, ("cudnn.missing",)),
     "d CUDA 11.0 for 10.1": (newer_cuda, ("cuda.version_mismatch",)),
     "e CUDA_PATH gone": (cuda_path_gone, ("cuda.missing_library",)),
     "e2 CUDA moved": (cuda_moved, ("env.path",)),
     "e3 only CUDA_PATH is stale": (stale_cuda_path, ("env.path",)),
-    "f driver too old": (old_driver, ("driver.too_old",)),
+    "f driver too old": (driver("411.31", 10000), ("driver.too_old",)),
     "f2 no driver": (no_driver, ("driver.missing",)),
-    "g RTX 30": (newer_card, ("framework.gpu_unsupported",)),
-    "h no msvcp140_1.dll": (no_runtime, ("other.not_gpu",)),
+    "g RTX 30": (driver("536.23", 12020, "8.6"), ("framework.gpu_unsupported",)),
+    "h no msvcp140_1.dll": (without(f"{trees.SYSTEM}/msvcp140_1.dll"), ("other.not_gpu",)),
     "i Python 3.9": (newer_python, ("framework.platform_dropped",)),
     "j TensorFlow 2.13": (newer_tensorflow, ("framework.platform_dropped",)),
     "conda, not active": (conda_not_active, ("env.path",)),
