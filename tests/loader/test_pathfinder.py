@@ -58,15 +58,12 @@ def loaded(
 FOUND = ["/e/libcublas.so.12", "/e/libcublasLt.so.12"]
 
 
-def test_wheels_come_before_the_library_path_with_what_they_need() -> None:
+def test_wheels_come_before_the_library_path_with_what_they_need_since_14() -> None:
+    assert loaded(files(OLD, LT), pathfinder=False) == []
+    assert loaded(files(OLD, LT), pathfinder=False, library_path="/e") == FOUND
     assert loaded(files(OLD, LT), library_path="/e") == [LT, OLD]
     assert loaded(files(), library_path="/e") == FOUND
     assert loaded(files(OLD, LT, NEW))[0] == NEW, "the newest, whichever was meant"
-
-
-def test_before_14_wheels_are_not_looked_at() -> None:
-    assert loaded(files(OLD, LT), pathfinder=False) == []
-    assert loaded(files(OLD, LT), pathfinder=False, library_path="/e") == FOUND
 
 
 @pytest.mark.parametrize("name", ["CUDA_PATH", "CUDA_HOME", "CONDA_PREFIX"])

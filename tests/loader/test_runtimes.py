@@ -43,7 +43,4 @@ def old(defines: tuple[str, ...] | None, asker: str = TORCH) -> list[tuple[str, 
 )
 def test_the_newest_version_that_is_lacking(defines: tuple[str, ...] | None, lacks: list[str]) -> None:
     assert old(defines) == [(version, OWN) for version in lacks]
-
-
-def test_nvidia_s_libraries_are_not_the_framework_s() -> None:
-    assert old((), NCCL) == []
+    assert old(defines, NCCL) == [], "NVIDIA's libraries are not the framework's"

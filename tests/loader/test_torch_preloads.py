@@ -58,11 +58,8 @@ def test_generations(text: str, mapped: str, expected: list[Any]) -> None:
     assert preloads(text, mapped) == (expected, True)
 
 
-def test_what_differs_after_a_failure_and_since_2_14() -> None:
+def test_what_differs_after_a_failure_since_2_14_and_in_an_old_recording() -> None:
+    assert preloads(TWO + LISTED, old=True)[0] == FIRST
     text = maps("libcudart.so") + LISTED + OPTIONAL + "    _preload_cuda_deps(required=False)\n"
     assert preloads(text) == (ALL + EXTRA, False), "a missing one is passed over"
     assert preloads(LISTED + LOOP, failed=True)[0] == ALL
-
-
-def test_a_recording_without_that_question_goes_on() -> None:
-    assert preloads(TWO + LISTED, old=True)[0] == FIRST

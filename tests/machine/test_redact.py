@@ -139,13 +139,10 @@ def test_the_same_secret_has_one_mark():
     assert one.hide(hidden) == hidden
 
 
-def test_the_machine_s_own_name():
+def test_this_machine_and_one_or_a_key_that_was_betrayed_once_is_known_everywhere():
     one = Redactor("zarquon-gpu-3.example.org")
     assert one.hide("on zarquon-gpu-3: /data/zarquon-gpu-3/x") == "on host: /data/host/x"
     assert Redactor("gpu").hide("gpu 0") == "gpu 0"
-
-
-def test_a_machine_or_a_key_that_was_betrayed_once_is_known_everywhere():
     text = "MASTER_ADDR=tesla-a17\ntesla-a17: RuntimeError\n/data/tesla-a17/x, tesla-a170\nrank1 on"
     shown = hide(f"{text} tesla-a17.hpc.org")
     assert shown.count("tesla-a17") == 1, shown

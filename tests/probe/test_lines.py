@@ -81,17 +81,7 @@ def test_what_libraries_printed_last_explains_a_death_and_a_failure_without_word
     assert only(BEGIN, BAD, end, {"said": "something else"}).why == "cuInit gave 803"
 
 
-def test_ends_that_are_missing():
-    between = only(BEGIN, CALLING, CALL, of_words("probe died by signal 11"))
-    assert (between.why, between.failing) == ("died by signal 11 (SIGSEGV)", None)
-    told = read([BEGIN, CALLING])
-    assert told.broke
-    assert told.stages[0].why == "cuInit: the process ended in the middle of it"
-    first, second = read([BEGIN, BAD, {"stage": "b"}, {"end": "b", "ok": True}]).stages
-    assert (first.outcome, second.outcome, second.calls) == ("failed", "passed", ())
-
-
-def test_before_the_first_stage_and_after_the_last():
+def test_before_the_first_stage_after_the_last_and_ends_that_are_missing():
     early = [CALL, {"stage": "a", "device": 1}, {"end": "a", "ok": True}, BAD, {"stage": "b"}]
     first, second = read([*early, {"end": "b", "ok": True}]).stages
     assert [call.name for call in first.calls] == ["cuInit"]
@@ -100,6 +90,13 @@ def test_before_the_first_stage_and_after_the_last():
     assert (nameless.name, nameless.calls[0].name) == ("", "dlopen libcuda.so.1")
     told = read([BEGIN, {"end": "init", "ok": True}, of_words("probe died by signal 11")])
     assert ([stage.outcome for stage in told.stages], told.broke) == (["passed"], False)
+    between = only(BEGIN, CALLING, CALL, of_words("probe died by signal 11"))
+    assert (between.why, between.failing) == ("died by signal 11 (SIGSEGV)", None)
+    told = read([BEGIN, CALLING])
+    assert told.broke
+    assert told.stages[0].why == "cuInit: the process ended in the middle of it"
+    first, second = read([BEGIN, BAD, {"stage": "b"}, {"end": "b", "ok": True}]).stages
+    assert (first.outcome, second.outcome, second.calls) == ("failed", "passed", ())
 
 
 @pytest.mark.parametrize("device", [-1, True, "0", 1.5, 10**9, [0]])

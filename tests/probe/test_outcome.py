@@ -24,11 +24,7 @@ NATIVE = (
     Stage("nvrtc", "passed", ms=40),
     Stage("cudnn", "failed", why="libcudnn.so.9 cannot be loaded"),
 )
-TORCH = (
-    Stage("import", "passed", ms=900),
-    Stage("devices", "failed", why="no driver"),
-    Stage("matmul", "skipped"),
-)
+TORCH = (Stage("import", "passed", ms=900), Stage("devices", "failed", why="no driver"), Stage("matmul", "skipped"))
 HOSTS = [name for name in NAMES if name.startswith("h200-probe")]
 
 

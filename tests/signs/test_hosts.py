@@ -32,10 +32,9 @@ BY_PROBE = {  # what the frameworks printed under --probe shows these, with the 
 
 
 def described(name: str) -> dict[str, Any]:
-    plain = HOSTS / f"{name}.json"
-    packed = HOSTS / f"{name}.json.gz"
-    text = plain.read_bytes() if plain.exists() else gzip.decompress(packed.read_bytes())
-    return json.loads(text)
+    (file,) = HOSTS.glob(f"{name}.json*")
+    data = file.read_bytes()
+    return json.loads(gzip.decompress(data) if file.suffix == ".gz" else data)
 
 
 def answers(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
