@@ -57,8 +57,7 @@ def _file(folder: Folder, name: str) -> Model:
     if head.startswith(b"GGUF"):
         return headers.gguf(folder, name, source)
     if head.startswith(torchfile.MARKS):
-        tensors, said = torchfile.read(source)
-        return _beside(Model(name, "torch", tuple(tensors), unknown=tuple(said)), folder)
+        return _beside(Model(name, "torch", tuple(torchfile.read(source))), folder)
     if headers.is_safetensors(source):
         return _beside(Model(name, "safetensors", tuple(headers.safetensors(source))), folder)
     if not source.size:
@@ -118,7 +117,7 @@ def _indexed(folder: Folder, name: str) -> Model:
     tensors: list[Tensor] = []
     for source in (folder.open(one) for one in files if one not in missing):
         pickled = source.some(0, 16).startswith(torchfile.MARKS)
-        tensors += torchfile.read(source)[0] if pickled else headers.safetensors(source)
+        tensors += torchfile.read(source) if pickled else headers.safetensors(source)
     lost = f"{len(missing)} of {len(files)} files of the index are not here ("
     said = tuple(f"{lost}{one[:80]} …): their tensors are not counted" for one in missing[:1])
     form = "torch" if name.endswith("bin.index.json") else "safetensors"
