@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuwhy.answer import html, markdown, saved, terminal
-from gpuwhy.inspect.inspected import Header, Inspected, Library, Missing, Tree, read, values
 
 ANSWERS: dict[str, dict[str, Any]] = {
     "plan": {
@@ -88,14 +86,3 @@ def test_what_would_leave_its_place_stays_in_it() -> None:
     document = saved.document({"schema": "gpuwhy.fleet/1", "headline": bad, "odd": rows}, bad)
     assert "<script>x" not in html.page(document)
     assert "<script>x" not in markdown.write(document).split("```")[0]
-
-
-def test_a_saved_inspection_is_read_back() -> None:
-    found = Inspected(
-        "/x/liba.so",
-        "library",
-        tree=Tree((Library("b", "/b", "RUNPATH", None, "/a"),), (Missing("c", "/a", (), "gone"),)),
-        header=Header("x86_64", 64, versions={"libc.so.6": ("GLIBC_2.34",)}),
-    )
-    kept = msgspec.json.decode(msgspec.json.encode(values(found)))
-    assert read(kept) == found

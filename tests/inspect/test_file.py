@@ -90,16 +90,6 @@ def test_a_missing_library_comes_with_the_search_in_order_and_where_it_lies(tmp_
     assert found.variables == {"LD_LIBRARY_PATH": "/first"}
 
 
-def test_the_copy_that_lost_is_told_with_its_own_way(tmp_path):
-    files = {f"{folder}/libx.so.1": elf((), "libx.so.1") for folder in ("first", "second")}
-    root = root_with(tmp_path, {"a/libneeds.so": elf(("libx.so.1",), "", "/second"), **files})
-    (one,) = look("/a/libneeds.so", root, LD_LIBRARY_PATH="/first").tree.libraries
-    won = ("/first/libx.so.1", "LD_LIBRARY_PATH", "/a/libneeds.so")
-    assert (one.path, one.via, one.needed_by) == won
-    lost = [(copy.path, copy.via) for copy in one.lost]
-    assert lost == [("/second/libx.so.1", "RUNPATH of /a/libneeds.so")]
-
-
 def test_a_wheels_version_is_told_where_the_bytes_do_not(tmp_path):
     site = "env/lib/python3.12/site-packages"
     files = {

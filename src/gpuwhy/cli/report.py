@@ -6,7 +6,6 @@ Without FILE, of this machine.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 from typing import Any
 
@@ -18,7 +17,6 @@ from gpuwhy.answer.answer import Answer
 from gpuwhy.answer.tree import Document
 from gpuwhy.cli import HEALTHY, UsageError, machine, output, refused
 from gpuwhy.cli.terminal import read_bytes, write
-from gpuwhy.inspect import document, inspected
 from gpuwhy.machine.recording import BadRecordingError, unzipped
 
 
@@ -48,9 +46,6 @@ def _document(given: Answer | dict[str, Any], name: str, framework: str = "") ->
     if isinstance(given, Answer):
         answer = replace(given, about=given.about or name)
         return issue.issue(answer, framework) if framework else blocks.document(answer, 1)
-    if given.get("schema") == inspected.SCHEMA:
-        with contextlib.suppress(msgspec.ValidationError):
-            return document.document(inspected.read(given), 1)
     return saved.document(given, name)
 
 

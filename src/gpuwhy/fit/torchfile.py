@@ -47,7 +47,7 @@ def _unpickled(file: io.BytesIO) -> Any:
     """The value of one pickle; raises Unreadable."""
     stack: list[Any] = []
     marks: list[int] = []
-    memo: dict[int, Any] = {}
+    memo: dict[Any, Any] = {}
     try:
         for op, arg, _ in pickletools.genops(file):
             name, before = op.name, op.stack_before
@@ -95,9 +95,9 @@ def _value(name: str, arg: Any, taken: list[Any]) -> Any:
     if name == "BUILD":
         made.held.append((None, values[0]))
     elif name in ("DICT", "SETITEM", "SETITEMS"):
-        made.held += zip(values[::2], values[1::2], strict=True)
+        made.held.extend(zip(values[::2], values[1::2], strict=True))
     else:
-        made.held += enumerate(values, len(made.held))
+        made.held.extend(enumerate(values, len(made.held)))
     return made
 
 

@@ -18,7 +18,6 @@ _WORDS = {
     "program": "a program",
     "wheel": "a wheel",
     "environment": "a Python environment",
-    "folder": "a folder",  # of a saved answer
 }
 _BRINGERS = {
     "driver": "of the driver",
@@ -71,8 +70,6 @@ def _problems(found: of.Inspected, trees: Sequence[of.Tree]) -> Iterator[str]:
         yield f"{unfit} of its libraries {'does' if unfit == 1 else 'do'} not fit"
     if found.bundle and found.bundle.problems:
         yield "not all of it could be read"
-    elif found.bundle and not found.bundle.sound:
-        yield "this machine's glibc is too old for it"
 
 
 def _fine(found: of.Inspected) -> str:
@@ -144,22 +141,18 @@ def _tree(loads: of.Tree, detail: int) -> Iterator[tree.Block]:
     kept = []
     for one in loads.libraries:
         of_gpu = linux.concerns_gpu(one.path) or windows_system.concerns_gpu(one.path)
-        if detail or of_gpu or one.lost or one.closed:
-            kept.append(_library(one, detail))
+        if detail or of_gpu or one.closed:
+            kept.append(_library(one))
     yield items(kept)
     if hidden := len(loads.libraries) - len(kept):
         text = f"and {counted(hidden, 'library', 'libraries')} of the system (-v)"
         yield tree.Paragraph((tree.Soft(text),))
 
 
-def _library(one: of.Library, detail: int) -> tree.Item:
-    lines: list[str | tree.Part] = [(tree.Code(one.path), tree.Soft(f" by {one.via}"))]
-    if one.closed:
-        lines.append("closed again: something that it needs is missing")
-    for copy in one.lost if detail else one.lost[:1]:
-        version = f" {copy.version}" if copy.version else ""
-        lines.append((tree.Soft(f"before {copy.path}{version} ({copy.via})"),))
-    return item((one.name, f" {one.version or ''}".rstrip()), *lines)
+def _library(one: of.Library) -> tree.Item:
+    why = "closed again: something that it needs is missing" if one.closed else ""
+    where = (tree.Code(one.path), tree.Soft(f" by {one.via}"))
+    return item((one.name, f" {one.version or ''}".rstrip()), where, *filter(None, [why]))
 
 
 def _missing(gone: of.Missing, detail: int) -> tree.Item:
@@ -185,10 +178,7 @@ def _bundle(bundle: of.Bundle, found: of.Inspected, detail: int) -> Iterator[tre
     yield items(item(problem, mark="bad") for problem in bundle.problems)
     glibc = f"glibc {bundle.glibc} or newer ({bundle.glibc_by})" if bundle.glibc else ""
     if glibc and bundle.promised:
-        wrong = ", which is not enough" if of.newer(bundle.glibc, bundle.promised) else ""
-        glibc += f"; its tag says {bundle.promised}{wrong}"
-    if glibc and bundle.here:
-        glibc += f"; here is {bundle.here}"
+        glibc += f"; its tag says {bundle.promised}"
     yield pairs(
         pair("is", f"{bundle.name} {bundle.version}".strip()),
         pair("tags", ", ".join(bundle.tags)),
@@ -198,32 +188,15 @@ def _bundle(bundle: of.Bundle, found: of.Inspected, detail: int) -> Iterator[tre
     )
     if bundle.asks:
         yield tree.Heading(("What it asks of others",), level=2)
-        kinds = {words: [o for o in bundle.asks if o.kind == k] for k, words in _BRINGERS.items()}
-        named = [(words, [one.name for one in asks]) for words, asks in kinds.items() if asks]
-        lines = [
-            (one.name, words, _names([_file(name) for name in one.needed_by], 1))
-            for words, asks in kinds.items()
-            for one in asks
-        ]
-        short = pairs(*(pair(words, _names(names, _FEW_NAMES)) for words, names in named))
-        yield table(("library", "", "needed by"), lines) if detail else short
-    largest = sorted(bundle.parts, key=lambda part: -part.size)
-    shown = largest if detail else largest[:_FEW_PARTS]
-    many = counted(len(largest), "shared library", "shared libraries")
-    many += "" if len(shown) == len(largest) else ", the largest (-v: all)"
-    yield tree.Heading((many,), level=2)
-    rows = []
-    for one in shown:
+        rows = []
+        for kind, words in _BRINGERS.items():
+            names = tuple(one.name for one in bundle.asks if one.kind == kind)
+            rows.append(pair(words, listed(names, len(names) if detail else _FEW_NAMES)))
+        yield pairs(*rows)
+    largest = sorted(bundle.parts, key=lambda part: -part.size)[: None if detail else _FEW_PARTS]
+    yield tree.Heading(("Its largest libraries",), level=2)
+    lines = []
+    for one in largest:
         code = (*(one.gpu.usual_sass or one.gpu.sass), *(f"{c} (PTX)" for c in one.gpu.usual_ptx))
-        name = one.name if detail else _file(one.name)
-        rows.append((name, one.version or "", size(one.size), " ".join(code)))
-    yield table(("file", "version", "size", "GPU code"), rows)
-
-
-def _names(names: Sequence[str], most: int) -> str:
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def _file(path: str) -> str:
-    return path.rpartition("/")[2]
+        lines.append((one.name, one.version or "", size(one.size), " ".join(code)))
+    yield table(("file", "version", "size", "GPU code"), lines)

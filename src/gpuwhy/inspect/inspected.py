@@ -11,7 +11,7 @@ from gpuwhy.loader.symbols import UnmetVersion
 
 SCHEMA = "gpuwhy.inspect/1"
 
-Kind = Literal["library", "program", "wheel", "environment", "folder"]
+Kind = Literal["library", "program", "wheel", "environment"]
 Bringer = Literal["driver", "cuda", "framework", "system", "glibc"]
 """Who is expected to bring a library that a bundle does not hold."""
 
@@ -25,14 +25,6 @@ class Gpu(msgspec.Struct, frozen=True):
     usual_ptx: tuple[str, ...] = ()
 
 
-class Lost(msgspec.Struct, frozen=True):
-    """A copy that would be loaded if those before it were not there."""
-
-    path: str
-    via: str
-    version: str | None
-
-
 class Library(msgspec.Struct, frozen=True):
     """One library of the load tree."""
 
@@ -41,7 +33,7 @@ class Library(msgspec.Struct, frozen=True):
     via: str
     version: str | None
     needed_by: str
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[str, ...] = ()  # other copies, until 0.1
     closed: bool = False  # a dlopen brought it and failed: something that it needs is missing
 
 
@@ -96,7 +88,7 @@ class Header(msgspec.Struct, frozen=True):
 
 
 class Part(msgspec.Struct, frozen=True):
-    """One library of a wheel or folder."""
+    """One library of a wheel."""
 
     name: str
     size: int
@@ -107,16 +99,16 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A library that a bundle needs and does not hold."""
+    """A library that a wheel needs and does not hold."""
 
     name: str
     kind: Bringer
     needed_by: tuple[str, ...]
-    found: str | None  # the file that this machine would give it
+    found: str | None = None  # the file that this machine would give it, until 0.1
 
 
 class Bundle(msgspec.Struct, frozen=True):
-    """Many libraries together: a wheel, or a folder."""
+    """The libraries of a wheel together."""
 
     name: str
     version: str
@@ -128,21 +120,8 @@ class Bundle(msgspec.Struct, frozen=True):
     glibc: str | None
     glibc_by: str  # the library that sets it
     promised: str | None  # the glibc that the wheel's tag says is enough
-    here: str | None  # the glibc of this machine, where the bundle is for it
     problems: tuple[str, ...]
-
-    @property
-    def sound(self) -> bool:
-        """Whether it could be read, and this machine's glibc is new enough for it."""
-        return not self.problems and not newer(self.glibc, self.here)
-
-
-def newer(needed: str | None, offered: str | None) -> bool:
-    """Whether a newer version is needed than is offered; no where either is unknown."""
-    if not needed or not offered:
-        return False
-    left, right = (tuple(map(int, text.split("."))) for text in (needed, offered))
-    return left > right
+    here: str | None = None  # the glibc of this machine, until 0.1
 
 
 class FrameworkTree(msgspec.Struct, frozen=True):
@@ -181,39 +160,16 @@ class Inspected(msgspec.Struct, frozen=True):
     @property
     def sound(self) -> bool:
         """Whether nothing is missing or unmet."""
-        return self.tree.sound and (self.bundle is None or self.bundle.sound)
+        return self.tree.sound and not (self.bundle and self.bundle.problems)
 
 
 def values(found: Inspected) -> dict[str, Any]:
     """The contract `gpuwhy.inspect/1` (docs/inspect.schema.json): fields are only added."""
     plain = msgspec.to_builtins(found)
-    tree, header = plain.pop("tree"), plain.pop("header") or {}
-    bundle, frameworks = plain.pop("bundle"), plain.pop("frameworks")
-    seldom = {
-        "delayed": header.get("delayed"),
-        "opens": found.opens,
-        "searched": not found.searched,
-    }
-    out = {"schema": SCHEMA, **plain, **_tree(tree), **header}
-    out = {name: value for name, value in out.items() if seldom.get(name, True)}
-    if bundle:
-        out["bundle"] = bundle
-    if found.kind == "environment":
-        out["frameworks"] = [{**one, **_tree(one.pop("tree"))} for one in frameworks]
-    return out
-
-
-def read(saved: dict[str, Any]) -> Inspected:
-    """An inspection that was kept as JSON; raises msgspec.ValidationError."""
-    rows = saved.get("frameworks")
-    frameworks = [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
-    nested = {
-        "tree": saved,
-        "header": saved if "machine" in saved else None,
-        "frameworks": [{**one, "tree": one} for one in frameworks],
-    }
-    return msgspec.convert({"kind": "folder", **saved, **nested}, Inspected)
-
-
-def _tree(tree: dict[str, Any]) -> dict[str, Any]:
-    return tree if tree["unsure"] else {name: one for name, one in tree.items() if name != "unsure"}
+    out = {"schema": SCHEMA, **plain, **plain.pop("tree"), **(plain.pop("header") or {})}
+    out["frameworks"] = [{**one, **one.pop("tree")} for one in plain["frameworks"]]
+    del out["tree"], out["header"]
+    empty = [name for name in ("bundle", "delayed", "opens", "unsure") if not out.get(name)]
+    empty += ["searched"] if found.searched else []
+    empty += ["frameworks"] if found.kind != "environment" else []
+    return {name: value for name, value in out.items() if name not in empty}

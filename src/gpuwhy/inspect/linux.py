@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, known, value_or
+from gpuwhy.facts.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.formats.elf import Elf
 from gpuwhy.formats.symbols import Versions
 from gpuwhy.inspect.inspected import Gpu, Header, Inspected, MayOpen, Tree
@@ -129,18 +129,10 @@ def _notes(machine: Machine, path: str, elf: Elf, stat: Stat, musl: bool) -> Ite
         yield "built for musl, whose loader searches in another way: what it would load is unknown"
     elif not elf.has_dynamic:
         yield "statically linked: it loads nothing by itself"
-    if "s" in stat.mode[1:7]:
-        who = "setuid or setgid: for others than its owner"
-        yield f"{who}, LD_LIBRARY_PATH and LD_PRELOAD do not count"
     uname = machine.uname()
     here = uname.value.machine if isinstance(uname, Known) else elf.machine
     if here != elf.machine and (here, elf.machine) != ("x86_64", "i386"):
         yield f"for {elf.machine}; this machine is {here}"
-    if not isinstance(machine.environ(), Known):
-        yield "LD_LIBRARY_PATH is not known there, and taken as not set"
-    cache = machine.ldcache()
-    if isinstance(cache, (Absent, Unknown)):
-        yield "there is no ld.so.cache" if isinstance(cache, Absent) else cache.reason
     code = machine.gpu_code(path, ALL_CONTAINERS)
     if isinstance(code, Unknown):
         yield f"GPU code: {code.reason}"

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
 
 from gpuwhy.facts.fact import Known, value_or
 from gpuwhy.facts.loads import Found
-from gpuwhy.inspect.inspected import Library, Lost, Missing, Searched, Tree
+from gpuwhy.inspect.inspected import Library, Missing, Searched, Tree
 from gpuwhy.loader import linux, outcome, systems, windows_system
-from gpuwhy.loader import windows as win
-from gpuwhy.loader.glibc import candidates, look_at
 from gpuwhy.loader.loads import tidied, tidy_unmet
-from gpuwhy.loader.outcome import FOUND
 from gpuwhy.loader.process import Loaded, Process
 from gpuwhy.loader.symbols import unmet_symbols, unmet_versions
 from gpuwhy.loader.windows import WindowsProcess
@@ -25,9 +21,7 @@ _SITE = re.compile(r".*/(?:site|dist)-packages(?=/)", re.IGNORECASE)
 _ON_WINDOWS = "C:/Program Files/NVIDIA GPU Computing Toolkit/CUDA"
 
 
-def tree_of(
-    process: systems.Process, call: win.Call = win.PLAIN, optional: frozenset[str] = frozenset()
-) -> Tree:
+def tree_of(process: systems.Process, optional: frozenset[str] = frozenset()) -> Tree:
     """The tree without the program itself, and without what is missing but `optional`."""
     machine, versions, unsure = process.machine, [], []
     system: systems.System = linux
@@ -37,7 +31,7 @@ def tree_of(
     elif isinstance(process, Process):
         versions = [one for asker in process.loaded for one in unmet_versions(process, asker.path)]
     return Tree(
-        libraries=tuple(_library(process, one, call) for one in process.loaded[1:]),
+        libraries=tuple(_library(process, one) for one in process.loaded[1:]),
         missing=tuple(_missing(machine, o) for o in process.missing if o.name not in optional),
         unmet=tuple(tidy_unmet(machine, one) for one in unmet_symbols(process, system)),
         unmet_versions=tuple(dict.fromkeys(versions)),
@@ -63,14 +57,8 @@ def version_of(machine: Machine, path: str, real: str) -> str | None:
     return suffix[1] if suffix else None
 
 
-def _library(process: systems.Process, one: outcome.Library, call: win.Call) -> Library:
-    machine, seen, lost = process.machine, {one.real.lower()}, []
-    for path, rule in _copies(process, one, call):
-        real = value_or(machine.real(path), "").lower()
-        if real and real not in seen:
-            seen.add(real)
-            version = version_of(machine, path, real)
-            lost.append(Lost(tidied(machine, path), _via(machine, rule), version))
+def _library(process: systems.Process, one: outcome.Library) -> Library:
+    machine = process.machine
     if isinstance(process, WindowsProcess):
         closed = one.path in process.failed
     else:
@@ -81,7 +69,6 @@ def _library(process: systems.Process, one: outcome.Library, call: win.Call) -> 
         via=_via(machine, one.rule),
         version=version_of(machine, one.path, one.real),
         needed_by=tidied(machine, one.needed_by),
-        lost=tuple(lost),
         closed=closed,
     )
 
@@ -89,27 +76,6 @@ def _library(process: systems.Process, one: outcome.Library, call: win.Call) -> 
 def _via(machine: Machine, rule: Found) -> str:
     """How a file was found, the file that has the tag named as everywhere else."""
     return str(Found(rule.rule, tidied(machine, rule.of)))
-
-
-def _copies(
-    process: systems.Process, one: outcome.Library, call: win.Call
-) -> Iterator[tuple[str, Found]]:
-    """The files that the same search would find, in its order."""
-    if isinstance(process, WindowsProcess):
-        own = process.loaded[0].path.rpartition("/")[0]
-        for place in win.folders(process.world, call, own):
-            path = win.search(process.world, one.name, (place,)).tried[0].path
-            if win.look_at(process.world, path) == FOUND:
-                yield path, place[1]
-    elif (
-        isinstance(process, Process)
-        and "/" not in one.name
-        and one.path.rpartition("/")[2] == one.name
-    ):
-        caller = next((o.asker for o in process.loaded if o.path == one.needed_by), None)
-        for path, rule in candidates(process.world, one.name, caller):
-            if look_at(process.world, path) == FOUND:
-                yield path, rule
 
 
 def _missing(machine: Machine, one: outcome.Missing) -> Missing:

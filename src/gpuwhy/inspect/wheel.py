@@ -9,7 +9,6 @@ from typing import get_args
 from gpuwhy.facts.fact import Fact, Known, known
 from gpuwhy.formats.wheel import WheelLibrary
 from gpuwhy.inspect.inspected import Asked, Bringer, Bundle, Gpu, Inspected, Part
-from gpuwhy.inspect.linux import glibc_of
 from gpuwhy.loader import linux, windows, windows_system
 from gpuwhy.machine.machine import Machine
 
@@ -45,10 +44,6 @@ def inspect_wheel(machine: Machine, path: str) -> Fact[Inspected]:
     promised = [_promise(tag) for tag in tags if _promise(tag)]
     oldest = [one for one in libraries if one.versions.glibc]
     last = max(oldest, key=lambda one: _numbers(one.versions.glibc), default=None)
-    uname = machine.uname()
-    processors = {one.machine for one in libraries}
-    mine = not isinstance(uname, Known) or uname.value.machine in processors
-    here = glibc_of(machine, next(iter(processors))) if processors and last and mine else None
     bundle = Bundle(
         name=wheel.name,
         version=wheel.version,
@@ -60,7 +55,6 @@ def inspect_wheel(machine: Machine, path: str) -> Fact[Inspected]:
         glibc=last.versions.glibc if last else None,
         glibc_by=last.name if last else "",
         promised=min(promised, key=_numbers, default=None),
-        here=".".join(map(str, here)) if here else None,
         problems=wheel.problems,
     )
     notes = [f"{wheel.windows} Windows libraries in it were not read"] if wheel.windows else []
@@ -122,7 +116,7 @@ def _asks(libraries: tuple[WheelLibrary, ...]) -> Iterator[Asked]:
     for wanted in get_args(Bringer):
         for name, kind, by in sorted(askers.values()):
             if kind == wanted:
-                yield Asked(name, wanted, tuple(by), None)
+                yield Asked(name, wanted, tuple(by))
 
 
 def _same(name: str, asker: WheelLibrary) -> str:

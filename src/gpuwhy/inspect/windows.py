@@ -48,8 +48,7 @@ def inspect_pe(machine: Machine, path: str, folder: str, pe: Pe, size: int) -> F
     process = WindowsProcess(_world(machine, pe.machine, path, folder))
     process.load(path, call)
     steering = variables(machine, "PATH")
-    tree = tree_of(process, call)
-    found = replace(answer, tree=tree, variables=steering, notes=notes, searched=True)
+    found = replace(answer, tree=tree_of(process), variables=steering, notes=notes, searched=True)
     return known(found, "file", path)
 
 
