@@ -4,7 +4,8 @@ import re
 
 
 from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.floors import every
+from gpuwhy.knowledge.floors import Floor
+from gpuwhy.knowledge.tables import rows
 from gpuwhy.knowledge.guests import names
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.knowledge.torch_builds import variants
@@ -12,7 +13,7 @@ from gpuwhy.facts.version import at_least
 
 
 def test_every_row_says_something_and_whence():
-    for row in every():
+    for row in rows("floors.jsonl", Floor):
         says = (row.gpu, row.systems, row.cuda, row.asks, row.adds, row.builds, row.compiler, row.note, row.variables)
         assert any(says), row.package
         assert row.source.where, row.package
@@ -22,7 +23,7 @@ def test_every_row_says_something_and_whence():
 
 def test_every_row_is_about_a_package_that_is_planned():
     known = [*projects(), *names()]
-    lost = [row.package for row in every() if not any(re.fullmatch(row.package, name) for name in known)]
+    lost = [row.package for row in rows("floors.jsonl", Floor) if not any(re.fullmatch(row.package, name) for name in known)]
     assert lost == []
 
 

@@ -70,17 +70,9 @@ def possible(remedy: Remedy, around: Around) -> bool:
         return False
     if any(_is_foreign(one, around) for one in remedy.do):
         return False
-    return not _is_spent(remedy, around.log.case)
-
-
-def _is_spent(remedy: Remedy, case: Case) -> bool:
-    """Whether the text shows that everything it changes was done, or its restart."""
-    changing = tuple(one for one in remedy.do if not isinstance(one, (Look, Tell)))
-    steps = changing or remedy.do
-    first = steps[0]
-    return all(_is_done(one, case) for one in steps) or (
-        isinstance(first, Restart) and _is_done(first, case)
-    )
+    steps = [one for one in remedy.do if not isinstance(one, (Look, Tell))] or remedy.do
+    decides = steps[:1] if isinstance(steps[0], Restart) else steps
+    return not all(_is_done(one, around.log.case) for one in decides)
 
 
 def names_foreign(names: tuple[str, ...], around: Around) -> int:
@@ -113,16 +105,9 @@ def _may_be(system: str, place: Place) -> bool:
 def _is_named(name: str, around: Around) -> bool:
     """Whether the text names a tool, a framework or a system."""
     place, case = around.place, around.log.case
-    known = {
-        place.os,
-        place.engine,
-        place.manager,
-        place.platform,
-        place.batch_system,
-        place.program,
-    }
+    known = {place.os, place.engine, place.manager, place.platform, place.batch_system}
+    known |= {place.program, *(one.value for one in case.programs)}
     known |= {one.name.lower() for one in (*case.frameworks, *case.packages)}
-    known |= {one.value for one in case.programs}
     if name == "wsl" and place.wsl:
         return True
     if name == "docker" and place.container and place.engine in ("", "docker", "compose"):
@@ -146,19 +131,14 @@ def _is_here(action: Action, place: Place) -> bool:
     if where == "engine":
         other = place.engine in _WITHOUT_DOCKER or place.platform in _NOTEBOOKS
         return place.os != "macos" and not (other and isinstance(action, Run))
-    if isinstance(action, Install) and place.platform == "jetson" and not _for_jetson(action):
-        return False
+    if isinstance(action, Install) and place.platform == "jetson":
+        named = {_bare(one) for one in action.packages}
+        of_servers = any(one in _FRAMEWORKS or one.startswith("nvidia-c") for one in named)
+        if of_servers and "jetson" not in action.index and "/jp" not in action.index:
+            return False  # that index has no builds for a board's GPU
     if isinstance(action, Install) and action.manager == "driver":
         return place.platform not in (*_NOTEBOOKS, "jetson")  # the driver is the system's part
     return True
-
-
-def _for_jetson(action: Install) -> bool:
-    """Whether a package index has builds of these packages for a board's GPU."""
-    of_servers = any(
-        _bare(one) in _FRAMEWORKS or one.startswith("nvidia-c") for one in action.packages
-    )
-    return not of_servers or any(one in action.index for one in ("jetson", "/jp"))
 
 
 def _is_foreign(action: Action, around: Around) -> bool:
@@ -171,13 +151,15 @@ def _is_foreign(action: Action, around: Around) -> bool:
     case = around.log.case
     known = {own, *(one.name.lower() for one in (*case.frameworks, *case.packages))}
     if isinstance(action, (Install, Remove)):
-        if action.manager == "conda" and not _has_conda(around):
+        low = around.log.excerpt.lower()
+        named = around.place.manager == "conda" or "conda" in low or "mamba" in low
+        if action.manager == "conda" and not named:
             return True
         of = {_FRAMEWORKS.get(_bare(one), "") for one in action.packages} - {""}
         return bool(of and own in _FRAMEWORKS.values() and not of & known)
     if isinstance(action, (Set, Unset)):
         names = (action.name,) if isinstance(action, Set) else action.names
-        of = {_of_variable(one) for one in names} - {""}
+        of = {of for start, of in _VARIABLES.items() for one in names if one.startswith(start)}
         return bool(of and own in _FRAMEWORKS.values() and not of & known)
     return False
 
@@ -189,15 +171,6 @@ def _lacks_python(action: Install | Remove, around: Around) -> bool:
         return False
     low = around.log.excerpt.lower().replace("_", "-")
     return not any(_bare(one) in low for one in action.packages)
-
-
-def _has_conda(around: Around) -> bool:
-    low = around.log.excerpt.lower()
-    return around.place.manager == "conda" or any(one in low for one in ("conda", "mamba"))
-
-
-def _of_variable(name: str) -> str:
-    return next((of for start, of in _VARIABLES.items() if name.startswith(start)), "")
 
 
 def _bare(requirement: str) -> str:
@@ -235,13 +208,8 @@ def _is_installed(action: Install, case: Case) -> bool:
     if wanted and all(one in tried for one in wanted):
         return True
     pinned = [one.split("==") for one in wanted if "==" in one]
-    return (
-        bool(pinned)
-        and len(pinned) == len(wanted)
-        and all(_is_release(case.version(_bare(name)), wanted) for name, wanted in pinned)
-    )
-
-
-def _is_release(have: str, wanted: str) -> bool:
-    """Whether an installer takes a build (2.6.0+cpu) for the release that is asked for."""
-    return have in (wanted, f"{wanted}+{have.partition('+')[2]}")
+    for name, release in pinned:
+        have = case.version(_bare(name))  # an installer takes the build 2.6.0+cpu for 2.6.0
+        if have not in (release, f"{release}+{have.partition('+')[2]}"):
+            return False
+    return bool(pinned) and len(pinned) == len(wanted)

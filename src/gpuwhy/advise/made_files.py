@@ -12,28 +12,7 @@ from gpuwhy.knowledge.torch_builds import index_of
 _PATH = re.compile(r"(/[^\s:'\",()]+\.so[\d.]*|[A-Za-z]:\\[^\n'\":,]+\.(?:dll|pyd))", re.IGNORECASE)
 _SITE = re.compile(r"(?:site|dist)-packages[/\\]+(?:nvidia[/\\]+(\w+)|([A-Za-z_][\w]*))")
 _GCC = re.compile(r"gcc versions? (?:later|greater|newer) than (\d+(?:\.\d)?)", re.IGNORECASE)
-_OF_NVIDIA = {
-    "cudnn": "nvidia-cudnn",
-    "cublas": "nvidia-cublas",
-    "cufft": "nvidia-cufft",
-    "curand": "nvidia-curand",
-    "cusolver": "nvidia-cusolver",
-    "cusparse": "nvidia-cusparse",
-    "nccl": "nvidia-nccl",
-    "cuda_runtime": "nvidia-cuda-runtime",
-    "cuda_nvrtc": "nvidia-cuda-nvrtc",
-    "cuda_cupti": "nvidia-cuda-cupti",
-    "nvjitlink": "nvidia-nvjitlink",
-    "nvtx": "nvidia-nvtx",
-}
 _CACHES = re.compile(r"/(?:\.triton|\.cache|torch_extensions|torchinductor_\w+)/")
-
-
-def _path(names: Names) -> str:
-    """The path of the library that the message names."""
-    said = names.get("path") or names.get("library")
-    found = _PATH.search(said) or _PATH.search(names.get("line"))
-    return found[1] if found else ""
 
 
 def folder_on_path(names: Names) -> Remedy | None:
@@ -65,9 +44,11 @@ def rename_file(names: Names) -> Remedy | None:
 
 def reinstall_damaged(names: Names) -> Remedy | None:
     """Reinstall the very package whose file is damaged; a cache's file is deleted."""
-    path = _path(names)
-    if not path:
+    said = names.get("path") or names.get("library")
+    named = _PATH.search(said) or _PATH.search(names.get("line"))
+    if named is None:
         return None
+    path = named[1]
     if _CACHES.search(path):
         text = f"Delete the damaged file {path}; it is made again"
         return Remedy((Remove(files=(path,)),), text=text)
@@ -83,7 +64,7 @@ def reinstall_damaged(names: Names) -> Remedy | None:
 def _package(found: re.Match[str], file: str, names: Names) -> str:
     if found[1]:
         wheel = versions.package_of_library(file, names.get("suffix"))
-        return wheel or f"{_OF_NVIDIA.get(found[1], 'nvidia-' + found[1])}{names.get('suffix')}"
+        return wheel or f"nvidia-{found[1].replace('_', '-')}{names.get('suffix')}"
     name = found[2].lower()
     version = names.around.log.case.version(name)
     return f"{name}=={version}" if version else name

@@ -23,16 +23,12 @@ def smaller_batch(names: Names) -> Remedy | None:
             value = value or (words[at + 1] if at + 1 < len(words) else "")
             if not value.isdigit() or int(value) < 2:
                 continue
-            less = str(_less(int(value)))
+            third = int(value) // 3
+            less = str(1 << max(0, third.bit_length() - 1))  # rounded down to a power of two
             words[at if joined else at + 1] = f"{option}={less}" if joined else less
             text = f"Start it with a smaller batch: {less} instead of {value}"
             return Remedy((Run(" ".join(words)),), text=text, fits=8)
     return None
-
-
-def _less(batch: int) -> int:
-    """A third, rounded down to a power of two."""
-    return 1 << max(0, (batch // 3).bit_length() - 1)
 
 
 def stop_holder(names: Names) -> Remedy | None:

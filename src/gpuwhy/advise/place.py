@@ -19,9 +19,7 @@ class Place(msgspec.Struct, frozen=True):
     engine: str = ""  # what starts it: "docker", "compose", "kubernetes", "apptainer"
     batch_system: str = ""  # "slurm": the person owns neither the machine nor its driver
     manager: Literal["", "pip", "uv", "conda", "poetry", "pdm", "pixi"] = ""
-    python: str = (
-        ""  # the interpreter to install into: "/opt/torch/bin/python3"; "" = the active one
-    )
+    python: str = ""  # to install into: "/opt/torch/bin/python3"; "" = the active one
     python_version: str = ""
     root: bool | None = None  # whether the person may use root; None = not known
     no_gpu: bool = False  # this machine has none, by its PCI bus

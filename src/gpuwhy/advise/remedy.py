@@ -31,9 +31,7 @@ class Install(_Action, frozen=True, tag="install"):
     """Install packages, or other releases of them."""
 
     packages: tuple[str, ...]  # requirements: "torch==2.4.1", "nvidia-cudnn-cu12>=8.6,<9"
-    manager: str = (
-        ""  # "" = the environment's own (pip, uv, conda …); "conda", "system", "driver", "toolkit"
-    )
+    manager: str = ""  # the environment's own; "conda", "system", "driver", "toolkit"
     index: str = ""  # a framework's own package index
     reinstall: bool = False  # the files again, past every cache
     no_deps: bool = False
@@ -56,9 +54,8 @@ class Set(_Action, frozen=True, tag="set"):
 
     name: str
     to: str
-    kind: Literal["variable", "option", "limit", "setting", "path"] = (
-        "variable"  # path: put in front of a list
-    )
+    # path: put in front of a list
+    kind: Literal["variable", "option", "limit", "setting", "path"] = "variable"
     of: str = ""  # the program whose option it is
     file: str = ""  # the file that sets it now, where that is known
     where: Where = "here"
@@ -142,16 +139,16 @@ def can_be_undone(actions: tuple[Action, ...]) -> bool:
     """Whether actions change nothing outside this shell or Python environment, and leave a way
     back.
     """
-    return all(_can_be_undone(one) for one in actions)
-
-
-def _can_be_undone(one: Action) -> bool:
-    if getattr(one, "where", "here") != "here":
-        return False
-    if isinstance(one, Install):
-        pinned = all("==" in name for name in one.packages)
-        return one.manager in ("", "conda") and (pinned or not one.reinstall)
-    return not isinstance(one, (Remove, Link, Restart, Edit))
+    for one in actions:
+        if getattr(one, "where", "here") != "here":
+            return False
+        if isinstance(one, (Remove, Link, Restart, Edit)):
+            return False
+        if isinstance(one, Install):
+            pinned = all("==" in name for name in one.packages)
+            if one.manager not in ("", "conda") or (one.reinstall and not pinned):
+                return False
+    return True
 
 
 def restarts(actions: tuple[Action, ...]) -> bool:
@@ -164,9 +161,7 @@ class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
 
     do: tuple[Action, ...]
     cause: str = ""
-    text: str = (
-        ""  # what to do, where the row says it; else `say` makes the sentence of the actions
-    )
+    text: str = ""  # what to do; where the row says nothing, `say` makes it of the actions
     placed: bool = False  # its text says already on which machine it is done
     why: str = ""
     worked_if: str = ""
@@ -174,9 +169,7 @@ class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
     needs: tuple[str, ...] = ()  # names of predicates on the place and the Case
     root: bool = False
     reboot: bool = False
-    reversible: bool = (
-        True  # can be undone, and changes nothing outside this shell or Python environment
-    )
+    reversible: bool = True  # with nothing changed outside this shell or Python environment
     undo: str = ""
     verified: bool = False  # carried out on a real break, and the program ran afterwards
     fits: int = 0  # how closely it belongs to this very message: what `order` compares first

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from gpuwhy.advise.install import install_command, remove_command
 from gpuwhy.advise.place import Place
 from gpuwhy.advise.remedy import (
@@ -49,44 +52,16 @@ def can_be_typed(remedy: Remedy, place: Place) -> bool:
     """Whether every step that has a command has one at this place."""
     if any(isinstance(one, Install) and one.manager == "driver" for one in remedy.do):
         return True
-    wanted = [one for one in remedy.do if not _is_said(one)]
+    said = ("kernel", "program")  # there is nothing to type for their restart anywhere
+    wanted = [one for one in remedy.do if getattr(one, "what", "") not in said]
+    wanted = [one for one in wanted if not isinstance(one, (Choose, Tell))]
     return not wanted or any(command(one, place) for one in wanted)
-
-
-def _is_said(action: Action) -> bool:
-    """Whether there is nothing to type for an action anywhere."""
-    said = isinstance(action, Restart) and action.what in ("kernel", "program")
-    return said or isinstance(action, (Choose, Tell))
 
 
 def command(action: Action, place: Place) -> str:
     """What is typed for one action; "" where there is nothing to type."""
-    made = _of_environment(action, place)
-    return made if made is not None else _of_machine(action, place)
-
-
-def _of_environment(action: Action, place: Place) -> str | None:
-    if isinstance(action, Install):
-        return install_command(action, place)
-    if isinstance(action, Remove):
-        return remove_command(action, place)
-    if isinstance(action, Set):
-        return _set(action, place)
-    if isinstance(action, Unset):
-        return unset_variables(action, place)
-    if isinstance(action, Change):
-        return action.code
-    if isinstance(action, Edit):
-        return "\n".join(action.add)
-    return None
-
-
-def _of_machine(action: Action, place: Place) -> str:
-    if isinstance(action, Link):
-        return "" if place.os == "windows" else f"sudo ln -sf {action.to} {action.path}"
-    if isinstance(action, (Run, Look, Tell)):
-        return command_at(action.command, place) or ""
-    return _restart(action, place) if isinstance(action, Restart) else ""
+    typed = _TYPED.get(type(action))
+    return typed(action, place) if typed else ""
 
 
 def _set(action: Set, place: Place) -> str:
@@ -117,6 +92,24 @@ def _restart(action: Restart, place: Place) -> str:
             return f"taskkill /F /PID {action.name}"
         return f"kill {action.name}"
     return ""
+
+
+_TYPED: dict[type, Callable[[Any, Place], str]] = {
+    Install: install_command,
+    Remove: remove_command,
+    Set: _set,
+    Unset: unset_variables,
+    Change: lambda action, place: action.code,
+    Edit: lambda action, place: "\n".join(action.add),
+    Link: lambda action, place: (
+        "" if place.os == "windows" else f"sudo ln -sf {action.to} {action.path}"
+    ),
+    Run: lambda action, place: command_at(action.command, place) or "",
+    Look: lambda action, place: command_at(action.command, place) or "",
+    Tell: lambda action, place: command_at(action.command, place) or "",
+    Restart: _restart,
+}
+"""What is typed for an action; only the person can do what is not here."""
 
 
 def _on(remedy: Remedy, place: Place, text: str) -> str:

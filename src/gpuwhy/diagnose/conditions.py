@@ -86,19 +86,6 @@ def _alone_beside(wanted: Any, message: Message, view: View) -> bool:
     return all(one.id == message.id or one.id.startswith(others) for one in view.errors)
 
 
-def _alone(wanted: Any, message: Message, view: View) -> bool:
-    return _alone_beside((), message, view) is bool(wanted)
-
-
-def _nothing_else(wanted: Any, message: Message, view: View) -> bool:
-    said = all(one.family in GENERAL or one.role == "echo" for one in view.failing)
-    return said is bool(wanted)
-
-
-def _no_errors(wanted: Any, message: Message, view: View) -> bool:
-    return (not any(one.id != "title.trouble" for one in view.failing)) is bool(wanted)
-
-
 def _differ(wanted: Any, message: Message, view: View) -> bool:
     one, other = (message.get(name) for name in wanted)
     return bool(one) and not (other and (one.startswith(other) or other.startswith(one)))
@@ -125,10 +112,14 @@ WORDS: dict[str, Word] = {
     "line": lambda wanted, message, view: bool(_expression(wanted).search(message.text)),
     "beside": lambda wanted, message, view: view.beside(_ids(wanted), message),
     "and_beside": lambda wanted, message, view: view.beside(_ids(wanted), message),
-    "alone": _alone,
+    "alone": lambda wanted, message, view: _alone_beside((), message, view) is bool(wanted),
     "alone_beside": _alone_beside,
-    "nothing_else": _nothing_else,
-    "no_errors": _no_errors,
+    "nothing_else": lambda wanted, message, view: (
+        all(one.family in GENERAL or one.role == "echo" for one in view.failing) is bool(wanted)
+    ),
+    "no_errors": lambda wanted, message, view: (
+        all(one.id == "title.trouble" for one in view.failing) is bool(wanted)
+    ),
     "call": _call,
     "differ": _differ,
     "of": lambda wanted, message, view: kind_of(message.get("library")) in _ids(wanted),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -98,12 +98,14 @@ def diagnose(
     if log is None:
         return without_text(findings, catalogue)
     data = catalogue or own_catalogue()
-    view = View(log, data)
-    points = _points(view, _clues(data), DECIDING)
+    view, clues = View(log, data), _indexed(catalogue) if catalogue else _own_clues()
+    points = _points(view, clues, DECIDING)
     elsewhere = log.ending.own and bool(log.ending.message)
-    silenced = not _speaks(points, log) and not (log.ending.well or elsewhere)
+    counted = (log.messages[one.place] for of in points.values() for one in of if one.counted > 0)
+    failed = any(one.role in ("error", "echo") for one in counted)
+    silenced = not failed and not (log.ending.well or elsewhere)
     if silenced:  # nothing else explains the ending: what was silenced is given back, as a guess
-        points = _points(view, _clues(data), _silenced(log)) or points
+        points = _points(view, clues, _silenced(log)) or points
     odds = {cause: _sum([one.counted for one in found]) for cause, found in points.items()}
     odds = {cause: value + data.causes[cause].likely for cause, value in odds.items() if value > 0}
     because = {cause: [_because(one, view) for one in found] for cause, found in points.items()}
@@ -111,7 +113,8 @@ def diagnose(
         odds[NOT_GPU] = OWN_END
         because[NOT_GPU] = [_of_ending(log)]
     most = GUESS if silenced or _only_warned(log, points) else 1.0
-    if not log.ending.well and all(_is_general(one, log) for of in points.values() for one in of):
+    spoken = {log.messages[one.place].family for of in points.values() for one in of}
+    if not log.ending.well and spoken <= {*SAYS_LITTLE}:
         others = tuple(_of_others(log, data))
         if others and (not log.ending.own or any(one.ends for one in others)):
             odds = {one.cause: one.weight for one in others}
@@ -125,7 +128,7 @@ def diagnose(
     return Diagnosis(
         causes=causes,
         ruled_out=ruled_out(findings, {one.cause for one in causes}),
-        noticed=tuple(_noticed(view, _clues(data)))[:MOST_NOTICED],
+        noticed=tuple(_noticed(view, clues))[:MOST_NOTICED],
         healthy=not causes and any(one.role == "healthy" for one in log.messages),
     )
 
@@ -143,10 +146,6 @@ def _silenced(log: Log) -> tuple[Standing, ...]:
     """What may be given back: a program's output is quoted by whoever pasted it without an end."""
     pasted = log.genre == "output" and log.ending.kind == "none"
     return (Standing.NOTED, Standing.QUOTED) if pasted else (Standing.NOTED,)
-
-
-def _clues(data: Catalogue) -> Index:
-    return _own_clues() if data is own_catalogue() else _indexed(data)
 
 
 @cache
@@ -187,12 +186,6 @@ def _points(view: View, clues: Index, standings: Container[Standing]) -> dict[st
     return found
 
 
-def _speaks(points: Mapping[str, Sequence[Point]], log: Log) -> bool:
-    """Whether something that failed speaks for a cause."""
-    every = (one for found in points.values() for one in found if one.counted > 0)
-    return any(log.messages[one.place].role in ("error", "echo") for one in every)
-
-
 def _about(clues: Index, name: str) -> Iterator[tuple[str, Clue]]:
     """The clues on a message, or on a family that it belongs to."""
     yield from clues.get(name, ())
@@ -224,10 +217,9 @@ def _counting(view: View, standings: Container[Standing]) -> Iterator[tuple[int,
             yield place, one, 1.0
 
 
-def _sum(counted: Iterable[float]) -> float:
-    all_of = tuple(counted)
-    speaks = sorted((one for one in all_of if one > 0), reverse=True)
-    against = sum(one for one in all_of if one <= 0)
+def _sum(counted: Sequence[float]) -> float:
+    speaks = sorted((one for one in counted if one > 0), reverse=True)
+    against = sum(one for one in counted if one <= 0)
     return sum(value * AGAIN**place for place, value in enumerate(speaks)) + against
 
 
@@ -246,11 +238,6 @@ def _ends_elsewhere(log: Log) -> bool:
     if ending.kind == "none" or ending.well:
         return False
     return not log.mentions_gpu or (ending.kind == "exception" and ending.own and not ending.gpu)
-
-
-def _is_general(point: Point, log: Log) -> bool:
-    """Whether a message only says that something fails, as any program's may."""
-    return log.messages[point.place].family in SAYS_LITTLE
 
 
 def _of_others(log: Log, data: Catalogue) -> Iterator[Like]:

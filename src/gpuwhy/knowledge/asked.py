@@ -44,13 +44,6 @@ class Project(msgspec.Struct, frozen=True):
     groups: tuple[Group, ...]
 
 
-class Demand(msgspec.Struct, frozen=True):
-    """What is asked of another package, and its releases that meet it."""
-
-    wish: str
-    bits: int
-
-
 def _packages() -> dict[str, msgspec.Raw]:
     return tables.load("asked.json", tables.Packages[msgspec.Raw]).packages
 
@@ -131,16 +124,15 @@ def _takes(demand: str, python: str) -> bool:
 
 
 @lru_cache(maxsize=65536)
-def demands(name: str, at: int, python: str) -> dict[str, Demand]:
-    """What the releases of one group ask for on a Python, of packages that were harvested."""
+def demands(name: str, at: int, python: str) -> dict[str, int]:
+    """The releases of harvested packages that meet what one group asks for on a Python."""
     out = {}
     for other, wishes in project(name).groups[at].asks.items():
         parted = [wish.partition(";") for wish in wishes]
         here = [spec for spec, _, where in parted if not where or python in where.split(",")]
-        wish = ",".join(filter(None, here))
-        bits = allowed(other, wish) if here and knows(other) else 0
+        bits = allowed(other, ",".join(filter(None, here))) if here and knows(other) else 0
         if bits:  # else it is older than what was harvested
-            out[other] = Demand(wish, bits)
+            out[other] = bits
     return out
 
 

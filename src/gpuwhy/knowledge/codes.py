@@ -308,11 +308,10 @@ def everything() -> tuple[Code, ...]:
     libraries = (code for api in every for code in _library(api))
     title, xids = apis()["xid"].title, rows("xid.jsonl", XidRow)
     xid = (Code("xid", title, (), (Number(o.number),), o.text, (), o.source) for o in xids)
-    return (*success, *_cuda(), *libraries, *_windows(), *xid)
+    return (*success, *_cuda(apis()["cuda"]), *libraries, *_windows(), *xid)
 
 
-def _cuda() -> Iterator[Code]:
-    api = apis()["cuda"]
+def _cuda(api: Api) -> Iterator[Code]:
     for row in table().cuda:
         names = tuple(sorted(row.names, key=lambda name: name.startswith("CUDA_")))
         where = "driver; runtime since CUDA 10.1" if row.old else ""

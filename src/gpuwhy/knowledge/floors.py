@@ -43,11 +43,6 @@ class Notes(msgspec.Struct, frozen=True):
     of_nvidia: tuple[str, Source]  # the one way to TensorFlow 1 on 8.0 and newer
 
 
-def every() -> tuple[Floor, ...]:
-    """Every row."""
-    return rows("floors.jsonl", Floor)
-
-
 def notes() -> Notes:
     """What is said of packages beside their releases."""
     return load("install_notes.json", Notes)
@@ -62,4 +57,4 @@ def floors(package: str, version: str) -> tuple[Floor, ...]:
 
 @lru_cache(maxsize=512)
 def _of(package: str) -> tuple[Floor, ...]:
-    return tuple(row for row in every() if re.fullmatch(row.package, package))
+    return tuple(row for row in rows("floors.jsonl", Floor) if re.fullmatch(row.package, package))

@@ -119,22 +119,11 @@ def by_pci(device_id: str) -> GpuRow | None:
 def by_name(name: str) -> GpuRow | None:
     """The GPU that somebody calls `name`; memory sizes, form factors and slices are overlooked."""
     for words in _spellings(name):
-        row = _exact(words)
-        if row:
-            return row
+        while words:
+            if row := _index().get(" ".join(words)):
+                return row
+            words = words[:-1] if _OVERLOOKED.fullmatch(words[-1]) else []
     return next((row for words in _spellings(name) if (row := _within(name, words))), None)
-
-
-def _exact(words: list[str]) -> GpuRow | None:
-    index = _index()
-    while words:
-        row = index.get(" ".join(words))
-        if row:
-            return row
-        if not _OVERLOOKED.fullmatch(words[-1]):
-            return None
-        words = words[:-1]
-    return None
 
 
 def _within(name: str, words: list[str]) -> GpuRow | None:

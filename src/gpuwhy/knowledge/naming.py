@@ -65,7 +65,13 @@ def chosen(spec: str, versions: list[str]) -> tuple[list[str], str]:
     if not spec or bare in versions:
         return [bare] if spec else versions, ""
     if re.match(r"[<>~!]|.*[*,]", spec):
-        return _in_range(spec, versions), ""
+        from packaging.specifiers import SpecifierSet
+
+        try:
+            allowed = SpecifierSet(spec)
+            return [one for one in versions if allowed.contains(one, prereleases=True)], ""
+        except ValueError:  # no specifier, no version, or thousands of digits
+            return [], ""
     begun = [one for one in versions if one.startswith((f"{bare}.", f"{bare}+"))]
     final = _final(spec, bare, versions, begun)
     if not final:
@@ -88,13 +94,3 @@ def _final(spec: str, bare: str, versions: list[str], begun: list[str]) -> str:
 def _padded(version: str) -> tuple[int, ...]:
     parts = numbers(version)
     return (*parts, *(0,) * (4 - len(parts)))
-
-
-def _in_range(spec: str, versions: list[str]) -> list[str]:
-    from packaging.specifiers import SpecifierSet
-
-    try:
-        allowed = SpecifierSet(spec)
-        return [one for one in versions if allowed.contains(one, prereleases=True)]
-    except ValueError:  # no specifier, no version, or thousands of digits
-        return []

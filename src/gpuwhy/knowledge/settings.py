@@ -98,10 +98,9 @@ def _by_type(framework: str, reader: Reader) -> Rule | None:
     """JAX's enumerations are judged by their values."""
     if framework == "jax" and reader.type == "enum":
         return Rule((), "one_of", "", values=reader.values) if reader.values else None
-    typed = (
-        rule for rule in rows("settings.jsonl", Rule) if rule.type and rule.type == reader.type
-    )
-    return next((rule for rule in typed if rule.framework == framework), None)
+    wanted = (framework, reader.type)
+    typed = (rule for rule in rows("settings.jsonl", Rule) if rule.type)
+    return next((rule for rule in typed if (rule.framework, rule.type) == wanted), None)
 
 
 def _fault(who: str, wrong: Wrong, frameworks: tuple[str, ...], where: str) -> Fault:
@@ -110,7 +109,7 @@ def _fault(who: str, wrong: Wrong, frameworks: tuple[str, ...], where: str) -> F
 
 def _slip(name: str, installed: Mapping[str, str]) -> tuple[Fault, ...]:
     """A name that nobody reads and that is nearly one that somebody here reads."""
-    if name in known_names() or name.startswith(FOREIGN) or is_listed(name):
+    if name in known_names() or name.startswith(FOREIGN) or name in _TABLE.names:
         return ()
     meant = misspelt(name, _candidates(frozenset(installed)).get(name.partition("_")[0], ()))
     if not meant:
@@ -196,11 +195,6 @@ CONTAINER_FOLDERS = _TABLE.container_folders
 def steers(name: str) -> bool:
     """Whether somebody of the GPU stack reads a variable of this name."""
     return name in _TABLE.names or name.startswith(_TABLE.prefixes)
-
-
-def is_listed(name: str) -> bool:
-    """Whether this very name is known, and not its beginning alone."""
-    return name in _TABLE.names
 
 
 def is_private(name: str) -> bool:

@@ -92,14 +92,10 @@ class Broken(NamedTuple):
 # ---------------------------------------------------------------- releases
 
 
-def releases() -> tuple[Tried, ...]:
-    """Every release that was tried."""
-    return rows("imports.jsonl", Tried)
-
-
 def tried(framework: str, version: str, side: str = "newest") -> Tried | None:
     """The case of a release; of another patch of its minor release where that one was tried."""
-    mine = [row for row in releases() if row.framework == framework and row.side == side]
+    known = rows("imports.jsonl", Tried)
+    mine = [row for row in known if row.framework == framework and row.side == side]
     exact = [row for row in mine if row.version == version]
     series = major_minor(version)
     return next(iter(exact or [row for row in mine if major_minor(row.version) == series]), None)
@@ -150,7 +146,9 @@ def broken(package: str, version: str, host: str, on: str) -> Broken | None:
     """The row that says that a release, or a newer patch of it, fails beside a framework's."""
     known = _failures().get((package, host), ())
     mine = [row for row in known if not row.forced and _covers(row.subject[1], version)]
-    until = _worked(package, version, host)
+    own = (row for row in pairs() if (row.package, row.host) == (package, host) and not row.forced)
+    worked = (r.on for r in own if r.outcome == "imports" and _covers(r.version, version))
+    until = max(worked, key=numbers, default="")
     first = min(mine, key=lambda row: numbers(row.on), default=None)
     if first is None or not at_least(on, first.on) or (until and at_least(until, on)):
         return None
@@ -186,13 +184,6 @@ def always_fails(package: str, host: str) -> Pair | None:
 def _forced(package: str, host: str) -> list[Pair]:
     mine = (row for row in pairs() if row.forced and (row.package, row.host) == (package, host))
     return [row for row in mine if row.outcome in ("imports", "fails")]
-
-
-def _worked(package: str, version: str, host: str) -> str:
-    """The newest framework that a release, or a newer patch of it, was seen to import beside."""
-    mine = (row for row in pairs() if (row.package, row.host) == (package, host) and not row.forced)
-    found = (r.on for r in mine if r.outcome == "imports" and _covers(r.version, version))
-    return max(found, key=numbers, default="")
 
 
 def _covers(tried: str, version: str) -> bool:

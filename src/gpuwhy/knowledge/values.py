@@ -196,7 +196,8 @@ def _option_value(name: str, option: Option, chosen: str) -> Wrong | None:
     if name == "backend" and chosen not in _BACKENDS:
         return Wrong("rejected", f"stops at the backend {shown(chosen)}", _BACKENDS)
     digits, least = chosen.isdigit(), option.least
-    if name == "garbage_collection_threshold" and not _is_part(chosen):
+    part = _REAL.fullmatch(chosen) is not None and 0 < float(chosen) < 1
+    if name == "garbage_collection_threshold" and not part:
         wanted = "a number between 0 and 1"
     elif least is not None and not (digits and int(chosen) >= least):
         wanted = f"a whole number from {least} on"
@@ -205,10 +206,6 @@ def _option_value(name: str, option: Option, chosen: str) -> Wrong | None:
     else:
         return None
     return Wrong("rejected", f"stops at {shown(chosen)} for {name}: it wants {wanted}")
-
-
-def _is_part(text: str) -> bool:
-    return bool(_REAL.fullmatch(text)) and 0 < float(text) < 1
 
 
 # ---------------------------------------------------------------- TORCH_CUDA_ARCH_LIST

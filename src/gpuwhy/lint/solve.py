@@ -57,7 +57,7 @@ def _taken(wanted: tuple[tuple[str, str], ...], python: str) -> Taken:
                 return Taken(chosen, (lost, name) if lost in dict(wanted) else ())
             chosen[name] = asked.newest(name, bits)
             for other, demand in _asks(name, bits, python).items():
-                now = possible.get(other, asked.on_python(other, python)) & demand.bits
+                now = possible.get(other, asked.on_python(other, python)) & demand
                 possible |= {other: now} if now else {}
         if possible == before:
             break
@@ -70,14 +70,14 @@ def _fitting(name: str, possible: dict[str, int], python: str) -> tuple[int, str
     for group in reversed(asked.project(name).groups):
         bits = group.bits & possible[name]
         asks = _asks(name, bits, python) if bits else {}
-        lost = next((one for one in asks if not possible.get(one, -1) & asks[one].bits), "")
+        lost = next((one for one in asks if not possible.get(one, -1) & asks[one]), "")
         if bits and not lost:
             return bits, ""
         first = first or lost
     return possible[name], first
 
 
-def _asks(name: str, bits: int, python: str) -> dict[str, asked.Demand]:
+def _asks(name: str, bits: int, python: str) -> dict[str, int]:
     """What the newest of some releases asks for."""
     top = 1 << (bits.bit_length() - 1)
     groups = asked.project(name).groups
