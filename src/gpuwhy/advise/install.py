@@ -70,6 +70,7 @@ _WITHOUT = {
     "pdm": "pdm remove",
     "pixi": "pixi remove --pypi",
 }
+_SYSTEM_FOLDERS = ("/usr/", "/lib", "/etc/", "/opt/")
 
 
 def install_command(action: Install, place: Place) -> str:
@@ -102,13 +103,10 @@ def remove_command(action: Remove, place: Place) -> str:
         if place.os == "windows":
             lines.append(f"del /q {files}")
         else:
-            root = "sudo " if any(_of_system(one) for one in action.files) else ""
+            of_system = any(one.startswith(_SYSTEM_FOLDERS) for one in action.files)
+            root = "sudo " if of_system else ""
             lines.append(f"{root}rm -rf {files}")
     return "\n".join(filter(None, lines))
-
-
-def _of_system(path: str) -> bool:
-    return path.startswith(("/usr/", "/lib", "/etc/", "/opt/"))
 
 
 def _tool(place: Place) -> str:

@@ -146,21 +146,15 @@ def cudnn_of_build(names: Names) -> Remedy | None:
         command = {"linux": f'sudo apt install "libcudnn{major}={major}.{minor}.*"'}
         text = f"Install cuDNN {major}.{minor}, for which {what} was built"
         return Remedy((Run(command),), text=text, root=True, fits=8)
-    suffix = _cudnn_suffix(major, minor, names)
+    suffix = names.get("suffix") or "-cu13"
+    if major == 8:  # before 8.9 there is none for CUDA 12, and none for 13 at all
+        suffix = "-cu11" if minor < 9 else "-cu12" if suffix == "-cu13" else suffix
     steps: tuple[Action, ...] = (
         Install((f"nvidia-cudnn{suffix}>={major}.{minor},<{major + 1}",), upgrade=True),
     )
     if names.get("framework") == "tensorflow" and names.around.place.os != "windows":
         steps += (Run({"linux": _FIRST_ON_PATH}),)
     return Remedy(steps, text=text, fits=8)
-
-
-def _cudnn_suffix(major: int, minor: int, names: Names) -> str:
-    """The wheel's suffix: before 8.9 there is none for CUDA 12."""
-    if major == 8 and minor < 9:
-        return "-cu11"
-    suffix = names.get("suffix") or "-cu13"
-    return "-cu12" if major == 8 and suffix == "-cu13" else suffix
 
 
 def cudnn_of_release(names: Names) -> Remedy | None:

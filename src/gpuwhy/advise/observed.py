@@ -11,7 +11,6 @@ from gpuwhy.log.case import Case, GpuProcess, NamedGpu, Release, Stated
 
 if TYPE_CHECKING:
     from gpuwhy.facts.facts import Facts
-    from gpuwhy.facts.frameworks import Framework
 
 _OS = {"linux": "linux", "windows": "windows", "darwin": "macos"}
 
@@ -19,13 +18,17 @@ _OS = {"linux": "linux", "windows": "windows", "darwin": "macos"}
 def case_of(facts: Facts, subject: str) -> Case:
     """The Case of a machine; the framework that a cause concerns stands first."""
     installed = _value(facts.frameworks.installed, ())
-    first = next((one for one in installed if _is_about(one, subject)), None)
-    driver = facts.driver.module_version
+    about = subject.lower()
+    named = (one for one in installed if about.startswith((one.title.lower(), one.name.lower())))
+    first = next(named, None) if about else None
+    gpus, driver = _value(facts.devices.gpus, ()), facts.driver.module_version
     if not isinstance(driver, Known):
         driver = facts.driver.windows_version
     made: dict[str, Any] = {
         "frameworks": (Release(first.name, first.version),) if first else (),
-        "packages": _packages(facts),
+        "packages": tuple(
+            Release(one.name, one.version) for one in _value(facts.environment.packages, ())
+        ),
         "variables": {
             one.name: Stated(one.value, 0) for one in _value(facts.variables.variables, ())
         },
@@ -33,8 +36,12 @@ def case_of(facts: Facts, subject: str) -> Case:
         "driver_cuda": _stated(facts.driver.driver_cuda),
         "built_for_cuda": _stated(first.built_for_cuda) if first else None,
         "built_for_cudnn": _stated(first.built_for_cudnn) if first else None,
-        "gpus": _gpus(facts),
-        "processes": _processes(facts),
+        "gpus": tuple(NamedGpu(one.name, _value(one.capability, "")) for one in gpus),
+        "processes": tuple(
+            GpuProcess(one.pid, _value(one.name, ""), _value(one.memory, 0))
+            for gpu in gpus
+            for one in _value(gpu.processes, ())
+        ),
     }
     system = _value(facts.system.os, "")
     if system in _OS:
@@ -52,26 +59,3 @@ def _value(fact: Any, default: Any) -> Any:
 
 def _stated(fact: Any) -> Stated[str] | None:
     return Stated(str(fact.value), 0) if isinstance(fact, Known) and fact.value else None
-
-
-def _is_about(one: Framework, subject: str) -> bool:
-    return bool(subject) and subject.lower().startswith((one.title.lower(), one.name.lower()))
-
-
-def _packages(facts: Facts) -> tuple[Release, ...]:
-    known = _value(facts.environment.packages, ())
-    return tuple(Release(one.name, one.version) for one in known)
-
-
-def _gpus(facts: Facts) -> tuple[NamedGpu, ...]:
-    known = _value(facts.devices.gpus, ())
-    return tuple(NamedGpu(one.name, _value(one.capability, "")) for one in known)
-
-
-def _processes(facts: Facts) -> tuple[GpuProcess, ...]:
-    known = _value(facts.devices.gpus, ())
-    return tuple(
-        GpuProcess(one.pid, _value(one.name, ""), _value(one.memory, 0))
-        for gpu in known
-        for one in _value(gpu.processes, ())
-    )

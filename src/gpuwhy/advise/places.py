@@ -59,8 +59,8 @@ def _value(stated: Stated[Any] | None) -> str:
 def _text(case: Case) -> dict[str, Any]:
     engine = _value(case.container).lower()
     manager = _value(case.manager).lower()
+    manager = {"mamba": "conda", "micromamba": "conda", "pip3": "pip"}.get(manager, manager)
     shell = _value(case.shell).lower()
-    programs = case.programs[0].value if case.programs else ""
     os = case.os.value if case.os else ""
     if not os and (case.wsl or case.distribution or engine in _ENGINES):
         os = "linux"
@@ -73,16 +73,11 @@ def _text(case: Case) -> dict[str, Any]:
         "container": bool(engine),
         "engine": "apptainer" if engine == "singularity" else engine if engine in _ENGINES else "",
         "batch_system": _value(case.batch_system).lower(),
-        "manager": _manager(manager),
+        "manager": manager if manager in _MANAGERS else "",
         "python_version": _value(case.python),
         "root": False if case.batch_system is not None else None,
-        "program": programs,
+        "program": case.programs[0].value if case.programs else "",
     }
-
-
-def _manager(name: str) -> str:
-    name = {"mamba": "conda", "micromamba": "conda", "pip3": "pip"}.get(name, name)
-    return name if name in _MANAGERS else ""
 
 
 def _machine(facts: Facts) -> dict[str, Any]:

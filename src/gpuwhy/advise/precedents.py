@@ -55,7 +55,8 @@ def cures(cause: str, excerpt: str, case: Case) -> tuple[Cure, ...]:
     for row in precedents(cause):
         holes = _alike(row, said, low)
         if holes is not None:
-            found.append((sum(map(_fixed, row.says)), row, holes))
+            pieces = (one for words in row.says for one in re.split(r"<[a-z_]+>|\*", words))
+            found.append((sum(map(len, pieces)), row, holes))
     found.sort(key=lambda one: -one[0])
     return tuple(_cure(cause, row, holes, known) for known, row, holes in found)
 
@@ -93,18 +94,15 @@ def _cure(cause: str, row: Precedent, holes: dict[str, str], known: int) -> Cure
 def _alike(row: Precedent, said: str, low: str) -> dict[str, str] | None:
     """What the places of the phrases stand for; None where a phrase is not said."""
     holes: dict[str, str] = {}
-    for words in row.says:
-        if _piece(words) not in low:
-            return None
+    if any(_piece(words) not in low for words in row.says):
+        return None
     for words in row.says:
         found = _compiled(words).search(said)
         if found is None:
             return None
         holes |= {key: value for key, value in found.groupdict().items() if key not in holes}
-    for words in row.not_:
-        if _piece(words) in low and _compiled(words).search(said):
-            return None
-    return holes
+    barred = (words for words in row.not_ if _piece(words) in low)
+    return None if any(_compiled(words).search(said) for words in barred) else holes
 
 
 @lru_cache(maxsize=4096)
@@ -113,10 +111,6 @@ def _piece(words: str) -> str:
     plain = " ".join(words.split())
     pieces = [one for one in re.split(r"<[a-z_]+>|\*", plain) if one]
     return max((one.strip().lower() for one in pieces), key=len, default="")
-
-
-def _fixed(words: str) -> int:
-    return sum(len(one) for one in re.split(r"<[a-z_]+>|\*", words) if one)
 
 
 @lru_cache(maxsize=1024)

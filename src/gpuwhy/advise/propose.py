@@ -10,11 +10,10 @@ from gpuwhy.advise.fill import MissingNameError, filled
 from gpuwhy.advise.made_torch import together
 from gpuwhy.advise.makers import MAKERS
 from gpuwhy.advise.names import Around, Names
-from gpuwhy.advise.precedents import Cure, cures
 from gpuwhy.advise.remedy import Action, Remedy, can_be_undone, restarts
 from gpuwhy.advise.when import holds
 from gpuwhy.causes.load import catalogue
-from gpuwhy.causes.schema import ProgramFile, RemedyRow
+from gpuwhy.causes.schema import RemedyRow
 from gpuwhy.log.message import Message, Standing
 
 _ASIDE = (Standing.NOTED, Standing.QUOTED)
@@ -32,28 +31,19 @@ def proposed(around: Around) -> Iterator[Remedy]:
     known = catalogue()
     cause = known.causes.get(around.ranked.cause)
     rows = [(row, 0) for row in cause.remedy] if cause else []
-    for program in _started(around):
-        rows += [(row, _OWN) for row in program.remedy]
+    # of the programs that a person starts: what one is built on has its options inside
+    stated = [one.value for one in around.log.case.programs]
+    started = [known.programs[one] for one in stated if one in known.programs]
+    inside = {used for one in started if not one.python for used in one.uses}
+    rows += [(row, _OWN) for one in started if one.id not in inside for row in one.remedy]
     for row, extra in rows:
         if not row.for_ or around.ranked.cause in row.for_:
             yield from _of_row(row, extra, around)
 
 
-def _started(around: Around) -> list[ProgramFile]:
-    """The programs that a person starts: what an application is built on has its options inside."""
-    known = catalogue().programs
-    stated = [known[one.value] for one in around.log.case.programs if one.value in known]
-    inside = {used for one in stated if not one.python for used in one.uses}
-    return [one for one in stated if one.id not in inside]
-
-
-def precedented(around: Around) -> tuple[Cure, ...]:
-    """What cured others whose program said the same."""
-    return cures(around.ranked.cause, around.log.excerpt, around.log.case)
-
-
 def _of_row(row: RemedyRow, extra: int, around: Around) -> Iterator[Remedy]:
     """The remedy of a row, for the first message that it is meant for."""
+    fits = (row.fits or _closeness(row) + extra) + extra
     for message in _messages(row, around, own=extra == _OWN):
         names = Names(around, message)
         if not holds(row.when, names):
@@ -65,11 +55,10 @@ def _of_row(row: RemedyRow, extra: int, around: Around) -> Iterator[Remedy]:
         if row.make:
             made = MAKERS[row.make](names)
             if made is not None:
-                fits = (row.fits or _closeness(row) + extra) + extra
                 yield _with_row(made, row, names, fits)
             return
         try:
-            yield _filled(row, names, (row.fits or _closeness(row) + extra) + extra)
+            yield _filled(row, names, fits)
         except MissingNameError:
             continue
         return

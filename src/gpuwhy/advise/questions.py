@@ -19,7 +19,6 @@ from gpuwhy.causes.load import catalogue
 from gpuwhy.causes.schema import Outcome, QuestionRow
 from gpuwhy.diagnose.diagnosis import Diagnosis, Ranked
 from gpuwhy.log.log import Log
-from gpuwhy.log.message import Message
 
 if TYPE_CHECKING:
     from gpuwhy.facts.facts import Facts
@@ -53,7 +52,9 @@ def question_for(diagnosis: Diagnosis, log: Log, facts: Facts | None = None) -> 
         return None
     place = place_of(log.case, facts)
     known = {one.cause: at for at, one in enumerate(diagnosis.causes[:_LOOKED_AT])}
-    names = Names(Around(diagnosis.causes[0], log, facts, place), _first(diagnosis.causes[0], log))
+    first = diagnosis.causes[0]
+    message = next((log.messages[one.message] for one in first.because if one.message >= 0), None)
+    names = Names(Around(first, log, facts, place), message)
     best: tuple[float, Observation] | None = None
     for row in _rows():
         value = _value(row, known)
@@ -63,11 +64,6 @@ def question_for(diagnosis: Diagnosis, log: Log, facts: Facts | None = None) -> 
         if made is not None:
             best = (value, made)
     return best[1] if best else None
-
-
-def _first(ranked: Ranked, log: Log) -> Message | None:
-    at = next((one.message for one in ranked.because if one.message >= 0), -1)
-    return log.messages[at] if at >= 0 else None
 
 
 @lru_cache(maxsize=1)

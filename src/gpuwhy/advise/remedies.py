@@ -10,7 +10,8 @@ from gpuwhy.advise.keep import IMPOSSIBLE, names_foreign, possible
 from gpuwhy.advise.names import Around
 from gpuwhy.advise.observed import case_of
 from gpuwhy.advise.place import Place
-from gpuwhy.advise.propose import precedented, proposed
+from gpuwhy.advise.precedents import cures
+from gpuwhy.advise.propose import proposed
 from gpuwhy.advise.remedy import Remedy
 from gpuwhy.advise.tools import ways
 from gpuwhy.diagnose.diagnosis import Ranked
@@ -44,7 +45,11 @@ def remedies(
         from gpuwhy.advise.already import changes_nothing
 
         kept = [one for one in kept if not changes_nothing(one.do, seen)]
-    return tuple(_once(_without_stock(kept)))
+    once: list[Remedy] = []
+    for one in _without_stock(kept):
+        if not any(one.do == other.do or one.text == other.text != "" for other in once):
+            once.append(one)
+    return tuple(once)
 
 
 def _order(one: Remedy, place: Place) -> tuple[object, ...]:
@@ -75,19 +80,10 @@ def _of_cause(place: Place, cause: str) -> Place:
 def _of_precedents(around: Around) -> tuple[list[Remedy], bool]:
     """The cures of precedents, and whether the general remedies would mislead beside them."""
     out, alone = [], False
-    for cure in precedented(around):
+    for cure in cures(around.ranked.cause, around.log.excerpt, around.log.case):
         foreign = names_foreign(cure.names, around)
         if foreign < IMPOSSIBLE:
             fits = cure.remedy.fits - _FOREIGN * foreign
             out.append(msgspec.structs.replace(cure.remedy, fits=fits))
             alone = alone or cure.only
     return out, alone
-
-
-def _once(found: list[Remedy]) -> list[Remedy]:
-    """Every remedy once, by what it does."""
-    seen: list[Remedy] = []
-    for one in found:
-        if not any(one.do == other.do or one.text == other.text != "" for other in seen):
-            seen.append(one)
-    return seen

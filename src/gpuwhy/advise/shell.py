@@ -18,11 +18,6 @@ def quoted(word: str) -> str:
     return word if _SAFE.fullmatch(word) else f'"{word}"'
 
 
-def is_powershell(place: Place) -> bool:
-    """Whether its shell is PowerShell."""
-    return place.shell == "powershell"
-
-
 def set_variable(action: Set, place: Place) -> str:
     """The line that gives a variable its value; "" where the place has none for it."""
     name, to = action.name, action.to
@@ -36,7 +31,7 @@ def set_variable(action: Set, place: Place) -> str:
         if _UNIX_PATH.search(to):
             return ""
         value = to or "-1"
-        return f'$env:{name} = "{value}"' if is_powershell(place) else f"set {name}={value}"
+        return f'$env:{name} = "{value}"' if place.shell == "powershell" else f"set {name}={value}"
     return f"export {name}={quoted(to) if to else ''}"
 
 
@@ -44,7 +39,7 @@ def _put_in_front(name: str, to: str, place: Place) -> str:
     if place.os == "windows":
         if _UNIX_PATH.search(to) or name.startswith("LD_"):
             return ""
-        if is_powershell(place):
+        if place.shell == "powershell":
             return f'$env:{name} = "{to};$env:{name}"'
         return f'set "{name}={to};%{name}%"'
     if place.shell == "dockerfile":
@@ -55,23 +50,19 @@ def _put_in_front(name: str, to: str, place: Place) -> str:
 def unset_variables(action: Unset, place: Place) -> str:
     """The line that takes variables, or one entry of a list of folders, away."""
     if action.entry:
-        return _without_entry(action.names[0], action.entry, place)
+        name, entry = action.names[0], action.entry
+        rest = f"$(echo ${name} | tr ':' '\\n' | grep -vxF {entry} | paste -sd:)"
+        return "" if place.os == "windows" else f"export {name}={rest}"
     if place.os == "windows":
         if all(name.startswith("LD_") for name in action.names):
             return ""
-        if is_powershell(place):
+        if place.shell == "powershell":
             return "; ".join(f"Remove-Item Env:{name}" for name in action.names)
         return " & ".join(f"set {name}=" for name in action.names)
     if place.shell == "notebook":
         lines = (f"os.environ.pop('{name}', None)" for name in action.names)
         return "\n".join(("import os", *lines))
     return f"unset {' '.join(action.names)}"
-
-
-def _without_entry(name: str, entry: str, place: Place) -> str:
-    if place.os == "windows":
-        return ""
-    return f"export {name}=$(echo ${name} | tr ':' '\\n' | grep -vxF {entry} | paste -sd:)"
 
 
 def command_at(command: Command, place: Place) -> str | None:

@@ -39,14 +39,10 @@ def ways(around: Around) -> list[Remedy]:
     names, low = Names(around), around.log.excerpt.lower()
     for tool in tools() if low else ():
         fitting = [one for one in tool.remedy if cause in one.causes]
-        if fitting and _is_named(tool, low, around.log.excerpt):
+        near = fitting and (not tool.words or any(one in low for one in tool.words))
+        if near and _named(tool.named).search(around.log.excerpt):
             out += [made for one in fitting if (made := _made(one, names))]
     return out
-
-
-def _is_named(tool: Tool, low: str, excerpt: str) -> bool:
-    near = not tool.words or any(one in low for one in tool.words)
-    return near and bool(_named(tool.named).search(excerpt))
 
 
 def _made(way: Way, names: Names) -> Remedy | None:

@@ -9,7 +9,7 @@ from typing import Any
 from gpuwhy.advise.names import Names
 from gpuwhy.causes.schema import When
 
-_NUMBER = re.compile(r"[<>]=? *[\d.]+")
+_NUMBER = re.compile(r"([<>]=?) *([\d.]+)")
 
 
 def holds(when: When | None, names: Names) -> bool:
@@ -44,17 +44,13 @@ def _is(wanted: str, said: str) -> bool:
         return bool(said)
     if wanted.startswith("~"):
         return _found(wanted[1:], said)
-    if _NUMBER.fullmatch(wanted):
-        return _compares(wanted, said)
-    return wanted.lower() == said.lower()
-
-
-def _compares(wanted: str, said: str) -> bool:
+    bound = _NUMBER.fullmatch(wanted)
+    if bound is None:
+        return wanted.lower() == said.lower()
     number = re.match(r"\d+(?:\.\d+)*", said)
     if number is None:
         return False
-    sign = wanted[: len(wanted) - len(wanted.lstrip("<>="))]
-    mine, its = _parts(number[0]), _parts(wanted[len(sign) :].strip())
+    sign, mine, its = bound[1], _parts(number[0]), _parts(bound[2])
     return {"<": mine < its, "<=": mine <= its, ">": mine > its, ">=": mine >= its}[sign]
 
 

@@ -37,12 +37,7 @@ def without_text(findings: Sequence[Finding], catalogue: Catalogue | None = None
     hidden = _explained({one for one, _ in shown}, catalogue or own_catalogue()) if shown else ()
     order = sorted(
         shown.values(),
-        key=lambda one: (
-            one.with_gpu,
-            _EFFECTS.index(one.effect),
-            one.cause in hidden,
-            -one.confidence,
-        ),
+        key=lambda o: (o.with_gpu, _EFFECTS.index(o.effect), o.cause in hidden, -o.confidence),
     )
     failing = [one for one in order if one.effect is not Effect.NOTED]
     weighty = [one for one in failing if one.confidence >= LIKELY or one.effect in _STOPS]

@@ -46,7 +46,9 @@ def alike(log: Log, causes: tuple[str, ...]) -> list[Alike]:
     found = [
         Alike(known, cause, row, _line(log, row.says[0]))
         for piece, known, cause, row in _index(causes)
-        if piece in said and _fits(row, said)
+        if piece in said
+        and all(_stands(words, said) for words in row.says)
+        and not any(_stands(words, said) for words in row.not_)
     ]
     return sorted(found, key=lambda one: -one.known)
 
@@ -55,7 +57,10 @@ def alike(log: Log, causes: tuple[str, ...]) -> list[Alike]:
 def _index(causes: tuple[str, ...]) -> tuple[tuple[str, int, str, Row], ...]:
     """Every precedent with its longest piece, by which most texts are passed over."""
     every = ((cause, row) for cause in causes for row in rows(cause))
-    known = ((_known(row.says), cause, row) for cause, row in every)
+    known = (
+        (sum(len(piece) for words in row.says for piece in _pieces(words)), cause, row)
+        for cause, row in every
+    )
     return tuple(
         (max(map(_longest, row.says), key=len), size, cause, row)
         for size, cause, row in known
@@ -71,12 +76,6 @@ def rows(cause: str) -> tuple[Row, ...]:
         return ()
 
 
-def _fits(row: Row, said: str) -> bool:
-    return all(_stands(words, said) for words in row.says) and not any(
-        _stands(words, said) for words in row.not_
-    )
-
-
 def _stands(words: str, said: str) -> bool:
     return _longest(words) in said and bool(_expression(words).search(said))
 
@@ -85,10 +84,6 @@ def _stands(words: str, said: str) -> bool:
 def _longest(words: str) -> str:
     """The longest fixed piece of a phrase."""
     return max(_pieces(words), key=len, default="")
-
-
-def _known(says: tuple[str, ...]) -> int:
-    return sum(len(piece) for words in says for piece in _pieces(words))
 
 
 def _pieces(words: str) -> Iterator[str]:

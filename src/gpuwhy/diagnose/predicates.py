@@ -8,7 +8,6 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from gpuwhy.diagnose.libraries import (
-    Span,
     Version,
     cudnn_release,
     kind_of,
@@ -272,15 +271,11 @@ def other_cuda_there(m: Message, v: View) -> bool:
     """The text shows another CUDA than that of the requested library, or than the required one."""
     there = [numbers(one.get("version"))[:2] for one in v.log.all("here.cuda_there")]
     there += [numbers(one)[:2] for one in v.stated("nvcc")]
-    wanted = _cuda_wanted(m, v)
-    return wanted is not None and bool(there) and not any(within(one, wanted) for one in there)
-
-
-def _cuda_wanted(m: Message, v: View) -> Span | None:
-    if kind_of(m.get("library")) in ("cuda", "nvrtc"):
-        return span_of(m.get("library"))
     major = numbers(m.get("cuda"))[:1]
-    return (major, major) if major else None
+    wanted = (major, major) if major else None
+    if kind_of(m.get("library")) in ("cuda", "nvrtc"):
+        wanted = span_of(m.get("library"))
+    return wanted is not None and bool(there) and not any(within(one, wanted) for one in there)
 
 
 @predicate
@@ -507,13 +502,8 @@ def beyond_a_list_of_gpus(m: Message, v: View) -> bool:
 def hides_every_gpu(m: Message, v: View) -> bool:
     """The stated value of CUDA_VISIBLE_DEVICES leaves no GPU."""
     found = v.case.variables.get("CUDA_VISIBLE_DEVICES")
-    return found is not None and found.value.strip("\"' ") in (
-        "",
-        "-1",
-        "NoDevFiles",
-        "none",
-        "void",
-    )
+    none = ("", "-1", "NoDevFiles", "none", "void")
+    return found is not None and found.value.strip("\"' ") in none
 
 
 @predicate

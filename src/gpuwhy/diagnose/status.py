@@ -19,12 +19,8 @@ def behind(code: Code) -> Code:
     """A status with the causes that `explain` tells where nothing but that status is said."""
     number = code.numbers[0].code if code.numbers else 0
     if code.api == "windows":
-        hexadecimal = number > 0xFFFF
-        log = read(
-            f"exit code 0x{number:X}\n"
-            if hexadecimal
-            else f"LoadLibrary failed with error {number}\n"
-        )
+        ends = f"exit code 0x{number:X}\n"  # a status; an error is what LoadLibrary gives
+        log = read(ends if number > 0xFFFF else f"LoadLibrary failed with error {number}\n")
     elif name := signature(code):
         said = Message(name, 1, name, fields={"xid": str(number)})
         log = Log(messages=(said,), mentions_gpu=True)

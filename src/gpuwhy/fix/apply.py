@@ -12,7 +12,6 @@ from types import FrameType
 import msgspec
 from msgspec.structs import replace
 
-from gpuwhy.advise.remedy import Action, Install, Remove
 from gpuwhy.advise.shell import quoted
 from gpuwhy.answer.answer import Answer
 from gpuwhy.facts.facts import Facts
@@ -65,7 +64,7 @@ def carried_out(facts: Facts, steps: Sequence[Step], call: Call) -> Outcome:
     """What came of it; raises RefusedError where it cannot begin."""
     begun = time.monotonic()
     target = environment(facts, call.in_place)
-    with _interruptible():
+    with _handled(_ENDING, _interrupt):  # so that nothing half-made is left
         for gone in sweep(target.prefix):
             call.say(f"removed {gone}, which a killed call left unfinished")
         if lock := lock_file(target.prefix):
@@ -87,7 +86,8 @@ def _in_copy(target: Environment, before: Seen, steps: Sequence[Step], call: Cal
         call.say(f"copying {target.prefix} to {folder}")
         copy.begin()
         copied(target.prefix, copy)
-        _change(Installer(python, call.environ, call.seconds, call.say, call.installer), steps)
+        tool = Installer(python, call.environ, call.seconds, call.say, call.installer)
+        tool.carry_out([action for step in steps for action in step.do])
         outcome = _looked_again(outcome, before, python, target.releases, steps, call)
     except (FailedError, OSError, KeyboardInterrupt) as error:
         text = f"{_said(error)}. {target.prefix} was not changed"
@@ -99,15 +99,12 @@ def _in_copy(target: Environment, before: Seen, steps: Sequence[Step], call: Cal
         copy.finish()
         use = _use(target.prefix, folder, call.environ)
         return replace(outcome, use=use, undo=(f"rm -r {quoted(folder)}",))
-    with _undisturbed():
+    with _handled((signal.SIGINT, *_ENDING), signal.SIG_IGN):  # nothing stops the tidying
         gone = copy.give_up()
-    return replace(outcome, taken_back=gone, stuck=not gone, failed=_left(outcome, folder, gone))
-
-
-def _left(outcome: Outcome, folder: str, gone: bool) -> str:
     if gone:
-        return outcome.failed
-    return f"{outcome.failed or 'It did not help'}; {folder} could not be removed"
+        return replace(outcome, taken_back=True)
+    failed = f"{outcome.failed or 'It did not help'}; {folder} could not be removed"
+    return replace(outcome, stuck=True, failed=failed)
 
 
 def _in_place(target: Environment, before: Seen, steps: Sequence[Step], call: Call) -> Outcome:
@@ -115,16 +112,19 @@ def _in_place(target: Environment, before: Seen, steps: Sequence[Step], call: Ca
     tool = Installer(target.python, call.environ, call.seconds, call.say, call.installer)
     outcome = _begun(steps, before, target.prefix, target.python, call)
     with held(target.prefix):
-        kept = _kept(target)
+        kept = f"{target.prefix}/gpuwhy-before-{time.strftime('%Y%m%d-%H%M%S')}.txt"
+        with open(kept, "x", encoding="utf-8") as file:
+            file.write("# what was installed before gpuwhy fix --apply --in-place\n")
+            file.writelines(f"{name}=={version}\n" for name, version in target.releases.items())
         call.say(f"{kept} lists what is installed now")
         try:
-            _change(tool, steps)
+            tool.carry_out([action for step in steps for action in step.do])
             outcome = _looked_again(outcome, before, target.python, target.releases, steps, call)
         except (FailedError, OSError, KeyboardInterrupt) as error:
             stopped = isinstance(error, KeyboardInterrupt)
             outcome = replace(outcome, failed=_said(error), interrupted=stopped)
         if not outcome.helped:
-            with _undisturbed():
+            with _handled((signal.SIGINT, *_ENDING), signal.SIG_IGN):  # nothing stops the tidying
                 return _taken_back(target, outcome, tool, kept, call)
     undo = tool.undo_command(target.releases, _releases(call, target))
     return replace(outcome, undo=tuple(undo))
@@ -160,30 +160,9 @@ def _releases(call: Call, target: Environment) -> dict[str, str]:
     return call.look(target.python, False)[1].environment.releases
 
 
-def _kept(target: Environment) -> str:
-    """The list of what is installed, in the environment; a new file."""
-    path = f"{target.prefix}/gpuwhy-before-{time.strftime('%Y%m%d-%H%M%S')}.txt"
-    with open(path, "x", encoding="utf-8") as file:
-        file.write("# what was installed before gpuwhy fix --apply --in-place\n")
-        file.writelines(f"{name}=={version}\n" for name, version in target.releases.items())
-    return path
-
-
 def _begun(steps: Sequence[Step], before: Seen, folder: str, python: str, call: Call) -> Outcome:
     done = tuple(step.number for step in steps)
     return Outcome(done, folder, python, call.in_place, look_of(before))
-
-
-def _change(tool: Installer, steps: Sequence[Step]) -> None:
-    """Every action that changes packages, in order."""
-    for step in steps:
-        for action in step.do:
-            if _is_of_packages(action):
-                tool.carry_out(action)
-
-
-def _is_of_packages(action: Action) -> bool:
-    return isinstance(action, (Install, Remove))
 
 
 def _looked_again(
@@ -234,22 +213,8 @@ def _said(error: BaseException) -> str:
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """The signals that end a process interrupt it, so that nothing half-made is left."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    with _handled(_ENDING, interrupt):
-        yield
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """No signal that can be ignored stops the tidying."""
-    with _handled((signal.SIGINT, *_ENDING), signal.SIG_IGN):
-        yield
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 @contextlib.contextmanager

@@ -151,7 +151,9 @@ def copied(prefix: str, copy: Copy) -> None:
         target = copy.folder + source[len(prefix) :]
         os.makedirs(os.path.dirname(target), exist_ok=True)
         if os.path.islink(source):
-            os.symlink(_led(os.readlink(source), prefix, copy.folder), target)
+            link = os.readlink(source)
+            inside = link == prefix or link.startswith(f"{prefix}/")
+            os.symlink(copy.folder + link[len(prefix) :] if inside else link, target)
         else:
             _file(source, target)
             if _may_name_it(source, prefix):
@@ -178,10 +180,6 @@ def _file(source: str, target: str) -> None:
         except OSError:
             shutil.copyfileobj(old, new, 1 << 20)
     shutil.copystat(source, target)
-
-
-def _led(link: str, old: str, new: str) -> str:
-    return new + link[len(old) :] if link == old or link.startswith(f"{old}/") else link
 
 
 def _may_name_it(path: str, prefix: str) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from gpuwhy.answer.blocks import item, items, pair, pairs
 from gpuwhy.answer.terminal import height
 from gpuwhy.answer.text import clip, listed
 from gpuwhy.answer.tree import Block, Command, Document, Heading, Item, Mark, Pair, Paragraph, Soft
-from gpuwhy.fix.outcome import Compared, Outcome
+from gpuwhy.fix.outcome import Outcome
 from gpuwhy.fix.steps import Step, Steps
 
 MOST = 20
@@ -43,12 +43,13 @@ def question(steps: Steps, numbers: Sequence[int], folder: str, in_place: bool) 
 def _steps(steps: Steps, most: int, typed: str) -> Document:
     """The first steps, and how to go on."""
     head = Heading((steps.headline,), MARKS[steps.status])
+    notes = [pair("Note", note) for note in steps.notes[:3]]
     if not steps.steps:
         said = "Nothing to fix." if steps.status == "healthy" else "No remedy is known for this."
-        return _of(head, Paragraph((said,)), pairs(*_notes(steps)))
+        return _of(head, Paragraph((said,)), pairs(*notes))
     rest = len(steps.steps) - most
     more = pair("More", f"{rest} more steps:", Command(f"{typed} -v")) if rest else None
-    rows = pairs(_by_gpuwhy(steps, typed), more, *_notes(steps))
+    rows = pairs(_by_gpuwhy(steps, typed), more, *notes)
     return _of(head, items(map(_row, steps.steps[:most]), numbered=True), rows)
 
 
@@ -83,22 +84,23 @@ def _by_gpuwhy(steps: Steps, typed: str) -> Pair | None:
     return None
 
 
-def _notes(steps: Steps) -> Iterator[Pair]:
-    for note in steps.notes[:3]:
-        yield pair("Note", note)
-
-
 def _applied(steps: Steps) -> Document:
     """Whether it helped, what changed, how to use it and how to take it back."""
     outcome = steps.applied
     assert outcome is not None
-    rows = [row for one in _telling(outcome.compared) if (row := _compared(one))]
+    mark: Mark = "ok" if outcome.worked else "warn" if outcome.helped else "bad"
+    order = ("worse", "left", "better")  # what works as before is counted, not listed
+    telling = [one for verdict in order for one in outcome.compared if one.verdict == verdict]
+    rows = []
+    for one in telling[:6]:
+        was, now = clip(one.before, 60), clip(one.after, 60)
+        rows.append(item(f"{one.what}: {was} → {now}", mark=_SIGNS[one.verdict]))
     left = [step for step in steps.steps if step.number not in outcome.done]
     todo = f"step {listed(tuple(str(one.number) for one in left))}: gpuwhy fix" if left else ""
     use = Command("\n".join(outcome.use)) if outcome.use else ""
     undo = Command("\n".join(outcome.undo)) if outcome.undo else ""
     return _of(
-        Heading((_verdict(outcome),), _mark(outcome)),
+        Heading((_verdict(outcome),), mark),
         items(rows),
         pairs(
             pair("Changed", _changed(outcome)),
@@ -107,12 +109,6 @@ def _applied(steps: Steps) -> Document:
             pair("To do", todo) if outcome.helped else None,
         ),
     )
-
-
-def _mark(outcome: Outcome) -> Mark:
-    if outcome.failed or outcome.stuck:
-        return "bad"
-    return "ok" if outcome.worked else "warn" if outcome.helped else "bad"
 
 
 def _verdict(outcome: Outcome) -> str:
@@ -135,15 +131,3 @@ def _changed(outcome: Outcome) -> str:
     shown = ", ".join(outcome.changed[:6])
     more = len(outcome.changed) - 6
     return f"{shown} and {more} more" if more > 0 else shown
-
-
-def _telling(compared: Sequence[Compared]) -> list[Compared]:
-    """What got worse first; what works as before is counted, not listed."""
-    order = ("worse", "left", "better")
-    rows = [one for verdict in order for one in compared if one.verdict == verdict]
-    return rows[:6]
-
-
-def _compared(one: Compared) -> Item:
-    was, now = clip(one.before, 60), clip(one.after, 60)
-    return item(f"{one.what}: {was} → {now}", mark=_SIGNS[one.verdict])

@@ -42,23 +42,28 @@ class Installer:
         given = {name: value for name, value in environ.items() if name not in ELSEWHERE}
         self._environ = {**given, "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
         self._uv = "" if tool == "pip" else shutil.which("uv", path=environ.get("PATH")) or ""
+        # the flags that write a release's files once more, past every cache
+        pip = ["--force-reinstall", "--no-cache-dir"]
+        self._afresh = ["--reinstall", "--no-cache"] if self._uv else pip
         if tool == "uv" and not self._uv:
             raise RefusedError("--installer uv: it is not on PATH")
 
-    def carry_out(self, action: Action) -> None:
-        """One action; raises FailedError."""
-        if isinstance(action, Remove):
-            self.remove(action.packages)
-        elif isinstance(action, Install):
-            flags = ["--upgrade"] * action.upgrade + ["--no-deps"] * action.no_deps
-            flags += ["--index-url", action.index] if action.index else []
-            self._install([*flags, *self._again(action.reinstall)], action.packages)
+    def carry_out(self, actions: Sequence[Action]) -> None:
+        """Every action that changes packages, in order; raises FailedError."""
+        for action in actions:
+            if isinstance(action, Remove):
+                self.remove(action.packages)
+            elif isinstance(action, Install):
+                flags = ["--upgrade"] * action.upgrade + ["--no-deps"] * action.no_deps
+                flags += ["--index-url", action.index] if action.index else []
+                flags += self._afresh if action.reinstall else []
+                self._run("install", [*WHEELS, *flags, "--", *action.packages])
 
     def exactly(self, releases: Mapping[str, str]) -> None:
         """These releases again, and nothing that they require."""
         if releases:
             wanted = [f"{name}=={version}" for name, version in releases.items()]
-            self._install(["--no-deps", *self._again(True)], wanted)
+            self._run("install", [*WHEELS, "--no-deps", *self._afresh, "--", *wanted])
 
     def remove(self, packages: Sequence[str]) -> None:
         """Remove packages; raises FailedError."""
@@ -77,17 +82,6 @@ class Installer:
         lines += [[start, "install", *at, "--no-deps", *map(quoted, other)]] if other else []
         return [" ".join(words) for words in lines]
 
-    def _again(self, reinstall: bool) -> list[str]:
-        """The flags that write a release's files once more, past every cache."""
-        if not reinstall:
-            return []
-        return (
-            ["--reinstall", "--no-cache"] if self._uv else ["--force-reinstall", "--no-cache-dir"]
-        )
-
-    def _install(self, flags: Sequence[str], packages: Sequence[str]) -> None:
-        self._run("install", [*WHEELS, *flags, "--", *packages])
-
     def _run(self, verb: str, words: Sequence[str]) -> None:
         argv = [*self._tool(), verb, *words]
         if self._uv:
@@ -104,18 +98,13 @@ class Installer:
         """uv, the environment's own pip, or the pip beside gpuwhy."""
         if self._uv:
             return [self._uv, "pip"]
-        site = os.path.dirname(os.path.dirname(self._python))
-        if _has_pip(site):
+        lib = f"{os.path.dirname(os.path.dirname(self._python))}/lib"
+        names = os.listdir(lib) if os.path.isdir(lib) else []
+        if any(os.path.isfile(f"{lib}/{n}/site-packages/pip/__main__.py") for n in names):
             return [self._python, "-m", "pip"]
         if importlib.util.find_spec("pip"):
             return [sys.executable, "-m", "pip", "--python", self._python]
         raise FailedError("the environment has no pip, and uv is not installed: install uv")
-
-
-def _has_pip(prefix: str) -> bool:
-    lib = f"{prefix}/lib"
-    names = os.listdir(lib) if os.path.isdir(lib) else []
-    return any(os.path.isfile(f"{lib}/{name}/site-packages/pip/__main__.py") for name in names)
 
 
 def _reason(said: str) -> str:

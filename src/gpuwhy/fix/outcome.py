@@ -114,17 +114,14 @@ def _found(answer: Answer) -> dict[str, str]:
 def _imports(before: Facts, after: Facts) -> Iterator[Compared]:
     was = {(one.kind, one.module): one for one in value_or(before.imports.tried, ())}
     now = {(one.kind, one.module): one for one in value_or(after.imports.tried, ())}
-    for key in (key for key in was if key in now):
-        kind, module = key
+    for (kind, module), old in was.items():
+        if (new := now.get((kind, module))) is None:
+            continue
         what = f"import {module}" if kind == "import" else f"{module}: {kind}"
-        old, new = was[key], now[key]
-        yield Compared(what, _ended(old), _ended(new), _verdict(old, new), module)
-
-
-def _verdict(old: Tried, new: Tried) -> Verdict:
-    if new.failed:
-        return "left" if old.failed else "worse"
-    return "better" if old.failed and new.ended is Ended.WELL else "same"
+        verdict: Verdict = "better" if old.failed and new.ended is Ended.WELL else "same"
+        if new.failed:
+            verdict = "left" if old.failed else "worse"
+        yield Compared(what, _ended(old), _ended(new), verdict, module)
 
 
 def _ended(one: Tried) -> str:

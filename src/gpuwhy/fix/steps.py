@@ -83,7 +83,8 @@ def steps_of(
     answer: Answer, facts: Facts, take: Mapping[str, int] | None = None, only: Sequence[str] = ()
 ) -> Steps:
     """The steps of `check`'s answer; `take` chooses the n-th remedy of a cause."""
-    target = _target(value_or(facts.environment.python, None))
+    python: Python | None = value_or(facts.environment.python, None)
+    target = Target(python.path, python.prefix, python.kind) if python else Target()
     causes = [one for one in answer.causes if one.id in only] if only else list(answer.causes)
     sure = [one for one in causes if one.confidence >= FOUND]
     steps: list[Step] = []
@@ -91,7 +92,9 @@ def steps_of(
     for cause in causes if only or not sure else sure:
         chosen = _chosen(cause, facts, (take or {}).get(cause.id, 0))
         if chosen is None:
-            notes += [f"{cause.id}: {_why_none(cause)}"]
+            none = "check again after the steps"
+            known = "what is known to help is in place already"
+            notes += [f"{cause.id}: {known if cause.fixes else none}"]
             continue
         _add(steps, _step(cause, chosen, target))
     numbered = (replace(one, number=number) for number, one in enumerate(steps, 1))
@@ -99,21 +102,11 @@ def steps_of(
     return Steps(status, head, target, tuple(numbered), tuple(dict.fromkeys(notes)))
 
 
-def _target(python: Python | None) -> Target:
-    return Target(python.path, python.prefix, python.kind) if python else Target()
-
-
 def _chosen(cause: CauseFound, facts: Facts, number: int) -> Fix | None:
     """The remedy with that number, else the first that changes something here."""
     if number:
         return cause.fixes[number - 1]
     return next((one for one in cause.fixes if not changes_nothing(one.action, facts)), None)
-
-
-def _why_none(cause: CauseFound) -> str:
-    if cause.fixes:
-        return "what is known to help is in place already"
-    return "check again after the steps"
 
 
 def _step(cause: CauseFound, fix: Fix, target: Target) -> Step:
