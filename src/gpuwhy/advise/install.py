@@ -8,43 +8,32 @@ from gpuwhy.advise.place import Place
 from gpuwhy.advise.remedy import Install, Remove
 from gpuwhy.advise.shell import quoted
 
-_TOOL = {
-    "ubuntu": "sudo apt install",
-    "debian": "sudo apt install",
-    "fedora": "sudo dnf install",
-    "rhel": "sudo dnf install",
-    "arch": "sudo pacman -S",
-    "suse": "sudo zypper install",
-    "alpine": "apk add",
+_APT = ("sudo apt install", "sudo apt purge")
+_DNF = ("sudo dnf install", "sudo dnf remove")
+_SYSTEMS = {
+    "ubuntu": _APT,
+    "debian": _APT,
+    "fedora": _DNF,
+    "rhel": _DNF,
+    "arch": ("sudo pacman -S", "sudo pacman -R"),
+    "suse": ("sudo zypper install", "sudo zypper remove"),
+    "alpine": ("apk add", ""),
 }
-_REMOVE = {
-    "ubuntu": "sudo apt purge",
-    "debian": "sudo apt purge",
-    "fedora": "sudo dnf remove",
-    "rhel": "sudo dnf remove",
-    "arch": "sudo pacman -R",
-    "suse": "sudo zypper remove",
-}
+"""What installs and what removes a distribution's packages."""
 _NAMES = {
     "build-essential": {
-        "fedora": "gcc gcc-c++ make",
-        "rhel": "gcc gcc-c++ make",
         "arch": "base-devel",
-        "suse": "gcc gcc-c++ make",
+        **dict.fromkeys(("fedora", "rhel", "suse"), "gcc gcc-c++ make"),
     },
     "python3-dev": {
-        "fedora": "python3-devel",
-        "rhel": "python3-devel",
         "arch": "python",
-        "suse": "python3-devel",
+        **dict.fromkeys(("fedora", "rhel", "suse"), "python3-devel"),
     },
     "ninja-build": {"arch": "ninja", "suse": "ninja"},
     "zlib1g": {"fedora": "zlib-ng-compat", "rhel": "zlib", "arch": "zlib", "suse": "libz1"},
     "nvidia-cuda-toolkit": {
-        "fedora": "cuda-toolkit",
-        "rhel": "cuda-toolkit",
         "arch": "cuda",
-        "suse": "cuda-toolkit",
+        **dict.fromkeys(("fedora", "rhel", "suse"), "cuda-toolkit"),
     },
 }
 """Ubuntu's names of packages, and those of the others where they differ."""
@@ -58,18 +47,13 @@ _DRIVERS = {
 }
 _IN_DEBIAN = 550
 """The newest driver branch that Debian itself has."""
-_BY = {
-    "uv": "uv pip install",
-    "poetry": "poetry add",
-    "pdm": "pdm add",
-    "pixi": "pixi add --pypi",
+_MANAGERS = {
+    "uv": ("uv pip install", "uv pip uninstall"),
+    "poetry": ("poetry add", "poetry remove"),
+    "pdm": ("pdm add", "pdm remove"),
+    "pixi": ("pixi add --pypi", "pixi remove --pypi"),
 }
-_WITHOUT = {
-    "uv": "uv pip uninstall",
-    "poetry": "poetry remove",
-    "pdm": "pdm remove",
-    "pixi": "pixi remove --pypi",
-}
+"""The same of a project's packages."""
 _SYSTEM_FOLDERS = ("/usr/", "/lib", "/etc/", "/opt/")
 
 
@@ -90,12 +74,12 @@ def remove_command(action: Remove, place: Place) -> str:
     if action.packages:
         names = " ".join(map(quoted, action.packages))
         if action.manager == "system":
-            tool = _REMOVE.get(place.distribution or "ubuntu", "")
+            tool = _SYSTEMS.get(place.distribution or "ubuntu", ("", ""))[1]
             lines.append(f"{tool} {names}" if tool and place.os != "windows" else "")
         elif action.manager == "conda":
             lines.append(f"conda remove --force {names}")
-        elif place.manager in _WITHOUT:
-            lines.append(f"{_WITHOUT[place.manager]} {names}")
+        elif place.manager in _MANAGERS:
+            lines.append(f"{_MANAGERS[place.manager][1]} {names}")
         else:
             lines.append(f"{_tool(place)} uninstall -y {names}")
     if action.files:
@@ -134,7 +118,7 @@ def _pip(action: Install, place: Place) -> str:
     if action.index:
         words += ["--index-url", action.index]
     if place.manager in ("poetry", "pdm", "pixi") and not flags and not action.index:
-        return f"{_BY[place.manager]} {' '.join(words)}"
+        return f"{_MANAGERS[place.manager][0]} {' '.join(words)}"
     tool = "uv pip" if uv else _tool(place)
     return " ".join([tool, "install", *flags, *words])
 
@@ -149,7 +133,7 @@ def _system(packages: tuple[str, ...], place: Place) -> str:
     if place.os in ("windows", "macos"):
         return ""
     family = place.distribution or "ubuntu"
-    tool = _TOOL.get(family, "")
+    tool = _SYSTEMS.get(family, ("", ""))[0]
     if not tool or not packages:
         return ""
     names = [_NAMES.get(one, {}).get(family, one) for one in packages]

@@ -12,6 +12,8 @@ from gpuwhy.knowledge.torch_builds import index_of
 _PATH = re.compile(r"(/[^\s:'\",()]+\.so[\d.]*|[A-Za-z]:\\[^\n'\":,]+\.(?:dll|pyd))", re.IGNORECASE)
 _SITE = re.compile(r"(?:site|dist)-packages[/\\]+(?:nvidia[/\\]+(\w+)|([A-Za-z_][\w]*))")
 _GCC = re.compile(r"gcc versions? (?:later|greater|newer) than (\d+(?:\.\d)?)", re.IGNORECASE)
+_OLDER_PYTHONS = {"tensorflow": (("2", "3.7"), ("2.11", "3.9")), "torch": (("2.2", "3.10"),)}
+"""Before which release of a framework which Python is taken."""
 _CACHES = re.compile(r"/(?:\.triton|\.cache|torch_extensions|torchinductor_\w+)/")
 
 
@@ -148,14 +150,7 @@ def _new_environment(python: str, package: str, names: Names) -> Run:
 
 def _python_for(framework: str, version: str) -> str:
     """A Python that a release of a framework has wheels for."""
-    if framework == "tensorflow":
-        if version and versions.older(version, "2"):
-            return "3.7"
-        if version and versions.older(version, "2.11"):
-            return "3.9"
-        return "3.12"
-    if framework == "torch":
-        return "3.10" if version and versions.older(version, "2.2") else "3.12"
-    if framework in ("jax", "onnxruntime", "cupy"):
-        return "3.12"
-    return ""
+    for bound, python in _OLDER_PYTHONS.get(framework, ()):
+        if version and versions.older(version, bound):
+            return python
+    return "3.12" if framework in ("tensorflow", "torch", "jax", "onnxruntime", "cupy") else ""

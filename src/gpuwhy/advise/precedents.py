@@ -9,6 +9,7 @@ import msgspec
 
 from gpuwhy.advise.fill import with_holes
 from gpuwhy.advise.remedy import Action, Look, Remedy, Run, Tell, can_be_undone, restarts
+from gpuwhy.diagnose.precedents import longest
 from gpuwhy.knowledge.tables import rows
 from gpuwhy.log.case import Case
 
@@ -94,23 +95,15 @@ def _cure(cause: str, row: Precedent, holes: dict[str, str], known: int) -> Cure
 def _alike(row: Precedent, said: str, low: str) -> dict[str, str] | None:
     """What the places of the phrases stand for; None where a phrase is not said."""
     holes: dict[str, str] = {}
-    if any(_piece(words) not in low for words in row.says):
+    if any(longest(words) not in low for words in row.says):
         return None
     for words in row.says:
         found = _compiled(words).search(said)
         if found is None:
             return None
         holes |= {key: value for key, value in found.groupdict().items() if key not in holes}
-    barred = (words for words in row.not_ if _piece(words) in low)
+    barred = (words for words in row.not_ if longest(words) in low)
     return None if any(_compiled(words).search(said) for words in barred) else holes
-
-
-@lru_cache(maxsize=4096)
-def _piece(words: str) -> str:
-    """The longest fixed piece of a phrase, by which most texts are passed over."""
-    plain = " ".join(words.split())
-    pieces = [one for one in re.split(r"<[a-z_]+>|\*", plain) if one]
-    return max((one.strip().lower() for one in pieces), key=len, default="")
 
 
 @lru_cache(maxsize=1024)

@@ -62,7 +62,7 @@ def _index(causes: tuple[str, ...]) -> tuple[tuple[str, int, str, Row], ...]:
         for cause, row in every
     )
     return tuple(
-        (max(map(_longest, row.says), key=len), size, cause, row)
+        (max(map(longest, row.says), key=len), size, cause, row)
         for size, cause, row in known
         if size >= FEWEST
     )
@@ -77,11 +77,11 @@ def rows(cause: str) -> tuple[Row, ...]:
 
 
 def _stands(words: str, said: str) -> bool:
-    return _longest(words) in said and bool(_expression(words).search(said))
+    return longest(words) in said and bool(_expression(words).search(said))
 
 
 @lru_cache(maxsize=8192)
-def _longest(words: str) -> str:
+def longest(words: str) -> str:
     """The longest fixed piece of a phrase."""
     return max(_pieces(words), key=len, default="")
 
@@ -103,6 +103,6 @@ def _expression(words: str) -> re.Pattern[str]:
 
 def _line(log: Log, words: str) -> int:
     """The line of a text that holds a phrase."""
-    piece = _longest(words)[:60]
+    piece = longest(words)[:60]
     lines = enumerate(log.excerpt.splitlines(), 1)
     return next((at for at, line in lines if piece in " ".join(line.lower().split())), 0)

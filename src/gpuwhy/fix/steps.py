@@ -90,7 +90,9 @@ def steps_of(
     steps: list[Step] = []
     notes: list[str] = []
     for cause in causes if only or not sure else sure:
-        chosen = _chosen(cause, facts, (take or {}).get(cause.id, 0))
+        number = (take or {}).get(cause.id, 0)
+        changing = (one for one in cause.fixes if not changes_nothing(one.action, facts))
+        chosen = cause.fixes[number - 1] if number else next(changing, None)
         if chosen is None:
             none = "check again after the steps"
             known = "what is known to help is in place already"
@@ -102,18 +104,9 @@ def steps_of(
     return Steps(status, head, target, tuple(numbered), tuple(dict.fromkeys(notes)))
 
 
-def _chosen(cause: CauseFound, facts: Facts, number: int) -> Fix | None:
-    """The remedy with that number, else the first that changes something here."""
-    if number:
-        return cause.fixes[number - 1]
-    return next((one for one in cause.fixes if not changes_nothing(one.action, facts)), None)
-
-
 def _step(cause: CauseFound, fix: Fix, target: Target) -> Step:
     change = change_of(fix.action)
     doable = change is not None and target.kind in KINDS and not fix.root
-    undo = "delete the copy; with --in-place, a command is printed" if doable else ""
-    others = (one.text for one in cause.fixes if one is not fix)
     return Step(
         number=0,
         causes=(cause.id,),
@@ -126,9 +119,9 @@ def _step(cause: CauseFound, fix: Fix, target: Target) -> Step:
         root=fix.root,
         reboot=fix.reboot,
         check=fix.check,
-        undo=undo,
+        undo="delete the copy; with --in-place, a command is printed" if doable else "",
         action=change,
-        alternatives=tuple(others),
+        alternatives=tuple(one.text for one in cause.fixes if one is not fix),
         do=fix.action,
         worked_if=fix.worked_if,
         language=fix.language,

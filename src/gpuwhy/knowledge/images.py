@@ -134,21 +134,17 @@ def _pytorch(name: str, tag: str) -> Base:
 
 
 def _tensorflow(name: str, tag: str) -> Base:
+    """Tags before 2.2 say -py3, or hold Python 2."""
     found = re.match(_NUMBER, tag)
     version, gpu = found[1] if found else "", "gpu" in tag
-    python = _tensorflow_python(version, tag)
-    return Base(name, "tensorflow", python=python, framework="tensorflow", version=version, gpu=gpu)
-
-
-def _tensorflow_python(version: str, tag: str) -> str:
-    """Tags before 2.2 say -py3, or hold Python 2."""
+    python = _of(_table().tensorflow_python, version)
     if re.fullmatch(r"(latest|nightly)(-gpu)?(-jupyter)?", tag):
-        return "3.11"
-    if not version:
-        return "3.6" if "py3" in tag else ""
-    if "py3" not in tag and "jupyter" not in tag and not at_least(version, "2.1"):
-        return "2.7"
-    return _of(_table().tensorflow_python, version)
+        python = "3.11"
+    elif not version:
+        python = "3.6" if "py3" in tag else ""
+    elif "py3" not in tag and "jupyter" not in tag and not at_least(version, "2.1"):
+        python = "2.7"
+    return Base(name, "tensorflow", python=python, framework="tensorflow", version=version, gpu=gpu)
 
 
 def _ngc(name: str, last: str, tag: str) -> Base:

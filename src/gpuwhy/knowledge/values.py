@@ -245,18 +245,14 @@ def platforms(rule: Rule, value: str, release: str) -> Wrong | None:
     bad = next((part for part in unknown if not re.fullmatch(rule.pattern, part)), None)
     if bad is not None:
         text = f"knows no platform {shown(bad)} unless a plug-in package brings it"
-        return Wrong("rejected", text, rule.values, _right_platforms(parts, bad, rule))
+        word = bad.strip().lower()
+        near = {"nvidia": "cuda"}.get(word, word.rstrip("0123456789:"))
+        fixed = ",".join(near if part == bad else part for part in parts if part != "")
+        meant = fixed if near in rule.values or not word else ""
+        return Wrong("rejected", text, rule.values, meant)
     if not {"cuda", "gpu"} & set(parts):
         return Wrong("off", f"uses {' and '.join(parts)} only, and not the GPU", (), "cuda,cpu")
     return None
-
-
-def _right_platforms(parts: list[str], bad: str, rule: Rule) -> str:
-    """The same list, where it is clear what the bad one means."""
-    word = bad.strip().lower()
-    near = {"nvidia": "cuda"}.get(word, word.rstrip("0123456789:"))
-    fixed = ",".join(near if part == bad else part for part in parts if part != "")
-    return fixed if near in rule.values or not word else ""
 
 
 def platform_name(rule: Rule, value: str, release: str) -> Wrong | None:

@@ -35,7 +35,7 @@ def parse(text: str) -> dict[str, Any]:
         raise BadFileError(line, "too long, or nested too deep")
     try:
         return msgspec.toml.decode(text.replace("\r\n", "\n"), type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         found = re.search(r"\(at line (\d+), column \d+\)", str(error))
         reason = re.sub(r"\s*\(at .*\)$", "", str(error))
         line = int(found[1]) if found else text.count("\n") + 1
