@@ -17,7 +17,6 @@ LOAD = ("-p", "no:gpuwhy", "-p", "no:hypothesispytest", "-p", "gpuwhy.pytest_plu
 
 TESTS = """
 import pytest
-OOM = "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 7.79 GiB total capacity; 7.00 GiB already allocated)"
 
 @pytest.mark.gpu
 def test_marked(): pass

@@ -1,7 +1,5 @@
 """An AMD card gets advice for AMD's stack, on the system that the log shows."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.api.text import explain

@@ -1,7 +1,5 @@
 """Answers made by hand, one for each thing that gpuwhy can say, and one of another command."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from gpuwhy.answer.answer import Answer, CauseFound, Fix

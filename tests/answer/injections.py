@@ -1,7 +1,5 @@
 """Strings that try to leave their place, and answers that hold them wherever a string can stand."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any

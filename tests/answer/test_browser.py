@@ -2,8 +2,6 @@
 needs.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 

@@ -1,7 +1,5 @@
 """SARIF, JUnit, annotations, code quality: of Answers and of findings in files."""
 
-from __future__ import annotations
-
 import json
 import re
 from xml.etree.ElementTree import fromstring
@@ -91,9 +89,8 @@ def test_gitlab():
 def test_nothing_in_a_note_leaves_its_place():
     given = [Note(text, 1, "r.x", text) for text in STRINGS]
     given += [note for answer in planted() for note in notes(answer)]
-    assert len(json.loads(gitlab(given))) == len(
-        json.loads(sarif(given, "1"))["runs"][0]["results"]
-    )
+    results = json.loads(sarif(given, "1"))["runs"][0]["results"]
+    assert len(json.loads(gitlab(given))) == len(results)
     cases = fromstring(junit(given))[0]
     assert len(cases) == len(given)
     assert {one.tag for one in cases.iter()} <= {

@@ -1,7 +1,5 @@
 """The composition: which answer a text gets, and what it may never be."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

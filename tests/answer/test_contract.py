@@ -1,7 +1,5 @@
 """`gpuwhy.report/1`: its schema, and version 0's reports and schema, which are kept."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

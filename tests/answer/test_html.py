@@ -1,7 +1,5 @@
 """The page: self-contained and closed; whatever is in it stays text."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """An issue template is filled from whatever a saved report holds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Markdown for issues: a fence holds, nobody is mentioned, nothing is linked or formatted."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Whole answers as they are printed: `GPUWHY_GOLDEN=write pytest tests/answer` draws them again."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

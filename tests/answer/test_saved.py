@@ -1,7 +1,5 @@
 """A saved answer of any contract is a document: its sentence, its values, nothing that escapes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -10,6 +8,7 @@ from hypothesis import strategies as st
 
 from gpuwhy.answer import html, markdown, saved, terminal
 
+MISTAKE = {"rule": "no-such-release", "line": 3, "text": "t", "severity": "error"}
 ANSWERS: dict[str, dict[str, Any]] = {
     "plan": {
         "schema": "gpuwhy.plan/1",
@@ -24,14 +23,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "lint": {
         "schema": "gpuwhy.lint/1",
         "counts": {"error": 1, "warning": 0, "unreadable": 0},
-        "files": [
-            {
-                "path": "requirements.txt",
-                "mistakes": [
-                    {"rule": "no-such-release", "line": 3, "text": "t", "severity": "error"}
-                ],
-            }
-        ],
+        "files": [{"path": "requirements.txt", "mistakes": [MISTAKE]}],
     },
     "fleet": {
         "schema": "gpuwhy.fleet/1",

@@ -1,7 +1,5 @@
 """What is cut: an answer has few lines whatever it holds, and what decides stays."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace

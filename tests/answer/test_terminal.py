@@ -1,7 +1,5 @@
 """The terminal writer: widths, commands that stay whole, colour, and what steers a terminal."""
 
-from __future__ import annotations
-
 import re
 import shlex
 
@@ -29,9 +27,9 @@ from tests.answer.injections import STRINGS, planted
 
 TINT = re.compile(r"\x1b\[[0-9;]+m")
 WORDS = st.text(st.characters(blacklist_categories=("Cs",)), max_size=60)
-LINES = st.lists(st.one_of(WORDS, st.builds(Code, WORDS), st.builds(Soft, WORDS)), max_size=4).map(
-    tuple
-)
+INLINE = st.one_of(WORDS, st.builds(Code, WORDS), st.builds(Soft, WORDS))
+LINES = st.lists(INLINE, max_size=4).map(tuple)
+PARTS = st.lists(st.tuples(WORDS, st.integers(0, 1 << 40)), max_size=5).map(tuple)
 BLOCKS = st.lists(
     st.one_of(
         st.builds(Heading, LINES, st.sampled_from(["ok", "bad", ""]), st.integers(1, 3), LINES),
@@ -40,12 +38,7 @@ BLOCKS = st.lists(
         st.builds(lambda a, b: Items((Item((a,), "ok"), Item((b,)))), LINES, LINES),
         st.builds(lambda a, b: table(("x", "y"), [(a, b)] * 3, ["ok", "", "bad"]), LINES, LINES),
         st.builds(lambda a, b: Quote(((1, a), (2000, b)), 2000), WORDS, WORDS),
-        st.builds(
-            Bar,
-            st.lists(st.tuples(WORDS, st.integers(0, 1 << 40)), max_size=5).map(tuple),
-            st.integers(0, 1 << 38),
-            WORDS,
-        ),
+        st.builds(Bar, PARTS, st.integers(0, 1 << 38), WORDS),
     ),
     min_size=1,
     max_size=5,

@@ -1,7 +1,5 @@
 """Exceptions and modules with the names and texts of real frameworks, and a machine with GPUs that NVML describes."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 
@@ -75,21 +73,16 @@ def gpu(
     return [{"gpu": index, query: answer} for query, answer in said.items()]
 
 
+ENVIRONMENT = {"kind": "env", "where": "environment"}
+
+
 def machine(*gpus: list[dict[str, object]], environ: dict[str, str] | None = None):
     """The devices of a machine with these GPUs."""
-    said = [
-        {"init": {"code": 0}},
-        {"driver": "580.1"},
-        {"count": len(gpus)},
-        *(line for one in gpus for line in one),
-    ]
+    begin = [{"init": {"code": 0}}, {"driver": "580.1"}, {"count": len(gpus)}]
+    said = [*begin, *(line for one in gpus for line in one)]
     answers = {
         "call nvml": {"state": "known", "value": said, "source": {"kind": "call", "where": "nvml"}},
-        "environ": {
-            "state": "known",
-            "value": environ or {},
-            "source": {"kind": "env", "where": "environment"},
-        },
+        "environ": {"state": "known", "value": environ or {}, "source": ENVIRONMENT},
     }
     recording = Recording(SCHEMA, "0", {}, answers, home="/home/user")
     return look(RecordedMachine(recording), only=("system", "driver", "devices")).devices

@@ -1,7 +1,5 @@
 """fit_batch: really trying, on steps that fail as real frameworks do."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from types import SimpleNamespace

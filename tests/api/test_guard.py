@@ -1,7 +1,5 @@
 """The guard: notes on GPU errors, everything else untouched."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys
@@ -174,9 +172,7 @@ def test_an_error_is_noted_once_and_one_without_text_harms_nobody():
     assert type(raised(quick(lambda: _raise(OddError())))) is OddError
 
 
-@pytest.mark.parametrize(
-    "trouble", [RuntimeError("bug"), KeyboardInterrupt(), MemoryError()], ids=repr
-)
+@pytest.mark.parametrize("trouble", [RuntimeError("bug"), KeyboardInterrupt(), MemoryError()])
 def test_trouble_of_ours_never_hides_the_error(monkeypatch, trouble):
     monkeypatch.setattr(note, "explained", lambda *a, **k: _raise(trouble))
     error = TorchOOM(TORCH_OOM)

@@ -1,7 +1,5 @@
 """The notebook magic, on a shell with the parts of IPython's that it uses; the real one is in test_real.py."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

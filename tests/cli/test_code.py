@@ -1,7 +1,5 @@
 """`gpuwhy code` from outside: what several names and numbers share, and errors in one line."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

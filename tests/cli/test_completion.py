@@ -1,7 +1,5 @@
 """The option tables, and what shells that ask them offer on Tab."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil
@@ -46,19 +44,9 @@ def test_the_words_that_may_stand_at_the_cursor(typed):
 
 def test_bash_asks_and_offers():
     ask = 'ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gpuwhy; echo "${COMPREPLY[*]}"; }'
-    lines = [
-        completion.script("bash"),
-        ask,
-        "ask gpuwhy ch",
-        "ask gpuwhy fleet compare --exclude slu",
-    ]
-    done = subprocess.run(
-        ["bash", "--norc", "-c", "\n".join(lines)],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        env={"PATH": PATH},
-    )
+    asks = "ask gpuwhy ch\nask gpuwhy fleet compare --exclude slu"
+    argv = ["bash", "--norc", "-c", f"{completion.script('bash')}\n{ask}\n{asks}"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30, env={"PATH": PATH})
     assert (done.stderr, done.stdout) == ("", "check\nslurm\n")
 
 

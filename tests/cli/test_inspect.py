@@ -1,7 +1,5 @@
 """`gpuwhy inspect` from outside: exit codes, one-line errors, the contract, and paths a program can open."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

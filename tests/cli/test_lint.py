@@ -1,7 +1,5 @@
 """`gpuwhy lint` from outside: exit codes, folders, forms, secrets, corrections, documents."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

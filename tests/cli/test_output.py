@@ -1,7 +1,5 @@
 """What is printed where the console does not speak UTF-8."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,7 +1,5 @@
 """The program from outside: exit codes, one-line errors, recordings that replay, and names that stay out."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """`gpuwhy prove` from the shell: the contract, safety, and what it leaves behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -59,12 +57,8 @@ def test_where_nothing_can_be_changed_the_answer_is_explains(tmp_path):
     import resource
 
     code = "x = [open('/dev/null') for _ in range(100)]"
-    done = prove(
-        tmp_path,
-        code,
-        "--json",
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)),
-    )
+    lowered = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))  # noqa: E731
+    done = prove(tmp_path, code, "--json", preexec_fn=lowered)
     told = json.loads(done.stdout)
     jsonschema.validate(told, SCHEMA)
     if told["status"] == "proven":

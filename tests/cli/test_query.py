@@ -1,7 +1,5 @@
 """`gpuwhy check --query`: plain values of recorded machines, a line each."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.api.machine import Seen, observe

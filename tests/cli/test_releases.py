@@ -1,7 +1,5 @@
 """`gpuwhy releases` from outside: tables, one row with its evidence, JSON, and errors in one line."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

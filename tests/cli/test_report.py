@@ -1,7 +1,5 @@
 """`gpuwhy report`: pages and issue templates from recordings and saved answers of both versions."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

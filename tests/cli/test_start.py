@@ -1,7 +1,5 @@
 """gpuwhy starts, and sees that world, where variables break Python's own modules or hide them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

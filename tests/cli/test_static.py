@@ -1,7 +1,5 @@
 """What only looks runs nothing of the environment and writes nothing: whatever of it could be run is a trap."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -75,15 +75,12 @@ def test_figures_that_everybody_knows():
         assert part(trained, name) == pytest.approx(each * SEVEN.parameters, rel=0.001)
 
 
-SAVED = [  # measured on a CPU with autograd's hooks, bytes for a token in a layer
-    (2.0, False, 88200),
-    (4.0, False, 159880),
-    (4.0, True, 108680),
-]
+SAVED = [(2.0, False, 88200), (4.0, False, 159880), (4.0, True, 108680)]
 
 
 @pytest.mark.parametrize("width, amp, seen", SAVED)
 def test_a_layer_keeps_what_autograd_was_seen_to_keep(width, amp, seen):
+    """Measured on a CPU with autograd's hooks: bytes for a token in a layer."""
     small = llama(hidden_size=2048, intermediate_size=5632, num_key_value_heads=8)
     shape = shape_of(small)
     assert shape is not None

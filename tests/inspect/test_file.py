@@ -9,17 +9,12 @@ import subprocess
 import pytest
 
 from gpuwhy.inspect.inspected import Inspected
-
 from tests.formats.made import elf
 
 from .worlds import inspected, machine_of, wheel
 
-SYSTEM = [
-    "/bin/bash",
-    "/bin/ls",
-    "/usr/bin/env",
-    *sorted(glob.glob("/usr/lib/x86_64-linux-gnu/lib[a-z]*.so.[0-9]"))[:40],
-]
+LIBRARIES = sorted(glob.glob("/usr/lib/x86_64-linux-gnu/lib[a-z]*.so.[0-9]"))
+SYSTEM = ["/bin/bash", "/bin/ls", "/usr/bin/env", *LIBRARIES[:40]]
 LDD = re.compile(r"\s*(?:(\S+) => )?(/\S+) \(0x")
 
 

@@ -71,14 +71,6 @@ def test_a_file_without_a_mistake(path):
     assert result.mistakes == ()
 
 
-def test_rules_that_only_an_option_can_show():
-    files = {"requirements.txt": "torch==2.5.1\n"}
-    assert checked(files).mistakes == ()
-    for options, rule in (({"driver": "470.82.01"}, "driver-too-old"), ({"gpu": "sm_120"}, "gpu-no-code")):
-        example = Example(files, options)
-        assert [one.rule for one in checked(files, example).mistakes] == [rule]
-
-
 def test_a_comment_silences_a_rule_and_a_rule_that_is_gone_gets_a_note():
     text = "tensorflow-gpu  # gpuwhy: ignore[tombstone, old-gpus]\n"
     file = checked({"requirements.txt": text}).files[0]

@@ -1,7 +1,5 @@
 """The Case: what a text states, typed."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpuwhy.log.read import read
@@ -31,11 +29,7 @@ Nvidia driver version: 525.85.12
         ("Loaded cuDNN version 8907", "runtime_cudnn", "8907"),
         ("Could not load library cudart64_110.dll", "runtime_cuda", "11.0"),
         ('  File "/usr/lib/python3.9/site.py"', "python", "3.9"),
-        (
-            "$ docker run --gpus all nvidia/cuda:12.4.1-base-ubuntu22.04 nvidia-smi",
-            "container",
-            "docker",
-        ),
+        ("$ docker run --gpus all nvidia/cuda:12.4.1-base nvidia-smi", "container", "docker"),
         ("$ kubectl logs trainer-0", "container", "kubernetes"),
         ("FROM nvidia/cuda:11.8.0-base", "image", "nvidia/cuda:11.8.0-base"),
         ("#SBATCH --gres=gpu:1", "batch_system", "slurm"),
@@ -75,9 +69,8 @@ def test_packages_and_the_framework():
 def test_memory_figures_are_bytes():
     text = (
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
-        "capacity of 23.50 GiB of which 1.00 GiB is free. Process 4411 has 11.00 GiB memory in "
-        "use. "
-        "Of the allocated memory 10.00 GiB is allocated by PyTorch, and 512.00 MiB is reserved."
+        "capacity of 23.50 GiB of which 1.00 GiB is free. Process 4411 has 11.00 GiB memory "
+        "in use. Of the allocated memory 10.00 GiB is allocated by PyTorch, and 512.00 MiB is reserved."
     )
     case = read(text).case
     assert case.memory is not None
@@ -108,6 +101,5 @@ def test_commands_variables_and_what_was_done():
 
 def test_what_a_person_tried():
     done = read("I tried to reinstall torch==2.0.1 but it did not help, same error").case.done
-    assert [(one.action, one.what, one.helped) for one in done] == [
-        ("install", "torch==2.0.1", False)
-    ]
+    tried = [(one.action, one.what, one.helped) for one in done]
+    assert tried == [("install", "torch==2.0.1", False)]

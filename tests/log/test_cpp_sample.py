@@ -1,7 +1,5 @@
 """The program of docs/cpp.md: it compiles, fails on purpose, and what it prints is understood."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
@@ -23,12 +21,8 @@ def program(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cpp")
     source = re.search(r"```cpp\n(.*?)```", PAGE, re.DOTALL)
     (folder / "prog.cpp").write_text(source[1], encoding="utf-8")
-    subprocess.run(
-        [compiler, "-O0", "-Wall", "-I", str(HERE / "standins"), "prog.cpp", "-o", "prog"],
-        cwd=folder,
-        check=True,
-        timeout=60,
-    )
+    build = [compiler, "-O0", "-Wall", "-I", str(HERE / "standins"), "prog.cpp", "-o", "prog"]
+    subprocess.run(build, cwd=folder, check=True, timeout=60)
     return folder / "prog"
 
 
@@ -42,13 +36,8 @@ def program(tmp_path_factory):
     ],
 )
 def test_what_it_prints_is_understood(program, cuda, cudnn, causes):
-    done = subprocess.run(
-        [program],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        env={"CUDA_SAYS": cuda, "CUDNN_SAYS": cudnn},
-    )
+    environ = {"CUDA_SAYS": cuda, "CUDNN_SAYS": cudnn}
+    done = subprocess.run([program], capture_output=True, text=True, timeout=30, env=environ)
     report = explain_text(done.stdout + done.stderr)
     assert done.returncode == (1 if causes else 0)
     assert {cause.id for cause in report.causes[:1]} <= causes

@@ -1,7 +1,5 @@
 """Hostile input: bounded time and memory, no crash, a clear note."""
 
-from __future__ import annotations
-
 import random
 import re
 import time

@@ -1,7 +1,5 @@
 """The official SDK's client against `gpuwhy mcp`."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """The MCP server without processes: the protocol, hostile lines, short answers."""
 
-from __future__ import annotations
-
 import io
 import json
 import threading

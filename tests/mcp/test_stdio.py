@@ -1,7 +1,5 @@
 """`gpuwhy mcp` as a host starts it: real commands behind it, and nothing left at the end."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

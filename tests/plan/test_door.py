@@ -1,7 +1,5 @@
 """`gpuwhy plan` from outside: text, JSON against its schema, files, exit codes, --resolve."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

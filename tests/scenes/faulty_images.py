@@ -15,7 +15,6 @@ CUDA_10_1 = (
     "libcurand.so.10 10.1.1.243", "libcusolver.so.10 10.2.0.243", "libcusparse.so.10 10.3.0.243",
 )  # fmt: skip
 CUDNN = "libcudnn.so.7 7.6.5"
-BASE = "nvidia/cuda:10.1-cudnn7-runtime-ubuntu18.04"
 ENV = ["PATH=/venv/bin:/usr/bin", "VIRTUAL_ENV=/venv"]
 FOUND = f"LD_LIBRARY_PATH={CUDA}"
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,6 @@ SYSTEM = "/usr/lib/x86_64-linux-gnu"
 STUBS, COMPAT = f"{CUDA}/stubs", "/usr/local/cuda-10.1/compat"
 TOLD = AssumedMachine((("Tesla T4", "7.5"),), "535.104.05")
 BIG = shared_object(padding=1 << 21)
-NAMES = ("libcuda.so.1", "libnvidia-ml.so.1")
 
 
 def configure(world: World, **files: str) -> None:
@@ -39,19 +39,30 @@ def remember(world: World, *folders: str) -> None:
     world.file("/etc/ld.so.cache", new_format(entries))
 
 
-def driver(world: World, folder: str, version: str, name: str = "libcuda.so") -> None:
+def driver(world: World, folder: str, version: str, name: str) -> None:
     world.file(f"{folder}/{name}.{version}", BIG)
     os.symlink(f"{name}.{version}", world.root / folder[1:] / f"{name}.1")
 
 
-def stubs_first(world: World) -> None:
+def stubs(name: str, world: World) -> None:
+    """A stub in a folder that a file of ld.so.conf.d lists."""
     world.file(f"{STUBS}/libcuda.so.1", shared_object())
-    configure(world, **{"000_stubs": STUBS})
+    configure(world, **{name: STUBS})
 
 
-def stubs_last(world: World) -> None:
-    world.file(f"{STUBS}/libcuda.so.1", shared_object())
-    configure(world, **{"z-cuda-stubs": STUBS})
+def listed(name: str, folder: str, version: str, library: str, world: World) -> None:
+    """A library of a driver in such a folder."""
+    driver(world, folder, version, library)
+    configure(world, **{name: folder})
+
+
+OLD, LOCAL, NVIDIA = "470.256.02", "/usr/local/lib", "/usr/local/nvidia/lib64"
+stubs_first, stubs_last = partial(stubs, "000_stubs"), partial(stubs, "z-cuda-stubs")
+driver_in_local = partial(listed, "000_local", LOCAL, OLD, "libcuda.so")
+nvml_in_local = partial(listed, "000_local", LOCAL, OLD, "libnvidia-ml.so")
+driver_behind = partial(listed, "zz_old", "/opt/old", OLD, "libcuda.so")
+compat_first = partial(listed, "00-cuda-compat", COMPAT, "418.226.00", "libcuda.so")
+driver_in_nvidia = partial(listed, "nvidia", NVIDIA, OLD, "libcuda.so")
 
 
 def link_to_a_stub(world: World) -> None:
@@ -59,26 +70,6 @@ def link_to_a_stub(world: World) -> None:
     (world.root / SYSTEM[1:]).mkdir(parents=True)
     os.symlink(f"{STUBS}/libcuda.so", world.root / SYSTEM[1:] / "libcuda.so.1")
     configure(world)
-
-
-def driver_in_local(world: World) -> None:
-    driver(world, "/usr/local/lib", "470.256.02")
-    configure(world, **{"000_local": "/usr/local/lib"})
-
-
-def nvml_in_local(world: World) -> None:
-    driver(world, "/usr/local/lib", "470.256.02", "libnvidia-ml.so")
-    configure(world, **{"000_local": "/usr/local/lib"})
-
-
-def driver_behind(world: World) -> None:
-    driver(world, "/opt/old", "470.256.02")
-    configure(world, zz_old="/opt/old")
-
-
-def compat_first(world: World) -> None:
-    driver(world, COMPAT, "418.226.00")
-    configure(world, **{"00-cuda-compat": COMPAT})
 
 
 def never_listed(world: World) -> None:
@@ -112,25 +103,14 @@ def preloaded(world: World) -> None:
     configure(world)
 
 
-def driver_in_nvidia(world: World) -> None:
-    driver(world, "/usr/local/nvidia/lib64", "470.256.02")
-    configure(world, nvidia="/usr/local/nvidia/lib64")
-
-
-def as_it_should_be(world: World) -> None:
-    configure(world)
-
-
 BROKEN = [
-    (stubs_first, "driver.stub", STUBS), (link_to_a_stub, "driver.stub", "libcuda.so.1"),
-    (driver_in_local, "driver.library_mismatch", "rm /usr/local/lib/libcuda.so*"),
-    (nvml_in_local, "driver.library_mismatch", "rm /usr/local/lib/libnvidia-ml.so*"),
-    (compat_first, "driver.compat_misuse", COMPAT), (never_listed, "env.path", "ldconfig"),
-    (never_listed_in_the_environment, "env.path", "ldconfig"),
-    (left_by_a_mount, "install.corrupted", f"rm {SYSTEM}/libcuda.so.1"), (preloaded, "driver.stub", ""),
-    (driver_in_nvidia, "driver.library_mismatch", "rm /usr/local/nvidia/lib64/libcuda.so*"),
+    (stubs_first, "driver.stub"), (link_to_a_stub, "driver.stub"), (preloaded, "driver.stub"),
+    (driver_in_local, "driver.library_mismatch"), (nvml_in_local, "driver.library_mismatch"),
+    (driver_in_nvidia, "driver.library_mismatch"), (compat_first, "driver.compat_misuse"),
+    (never_listed, "env.path"), (never_listed_in_the_environment, "env.path"),
+    (left_by_a_mount, "install.corrupted"),
 ]  # fmt: skip
-SOUND = [stubs_last, driver_behind, as_it_should_be]
+SOUND = [stubs_last, driver_behind, configure]
 
 
 def judged(
@@ -139,17 +119,15 @@ def judged(
     world = World(root / "root")
     good(world)
     build(world)
-    where = (
-        saved(root / "i", packed(world.root), env=[*ENV, "NVIDIA_VISIBLE_DEVICES=all"])
-        if image
-        else world.root
-    )
-    return answer_of(where, "/venv", elsewhere)
+    if not image:
+        return answer_of(world.root, "/venv", elsewhere)
+    env = [*ENV, "NVIDIA_VISIBLE_DEVICES=all"]
+    return answer_of(saved(root / "i", packed(world.root), env=env), "/venv", elsewhere)
 
 
 @pytest.mark.parametrize("image", [False, True], ids=["folder", "image"])
-@pytest.mark.parametrize(("build", "cause", "fix"), BROKEN, ids=[row[0].__name__ for row in BROKEN])
-def test_what_comes_first_on_every_machine_is_named(build, cause, fix, image, tmp_path):
+@pytest.mark.parametrize(("build", "cause"), BROKEN)
+def test_what_comes_first_on_every_machine_is_named(build, cause, image, tmp_path):
     report = judged(build, tmp_path, image, TOLD)
     first = report.causes[0]
     assert (first.id, report.exit_code) == (cause, 1), report.headline
@@ -161,9 +139,8 @@ def test_what_comes_first_on_every_machine_is_named(build, cause, fix, image, tm
 @pytest.mark.parametrize("build", SOUND)
 def test_what_the_driver_comes_before_accuses_nobody(build, image, tmp_path):
     report = judged(build, tmp_path, image, TOLD)
-    assert ([c.id for c in report.causes if c.found and c.stops], report.status) == ([], "healthy"), (
-        report.headline
-    )
+    accused = [c.id for c in report.causes if c.found and c.stops]
+    assert (accused, report.status) == ([], "healthy"), report.headline
 
 
 @pytest.mark.parametrize(

@@ -32,15 +32,11 @@ def packed(root) -> bytes:
     return out.getvalue()
 
 
-def shown(report):
-    return [cause.id for cause in report.causes if cause.confidence >= 0.5]
-
-
 def test_a_good_image_says_what_files_cannot(world, tmp_path):
     env = [*ENV, f"LD_LIBRARY_PATH={FOLDER}", "NVIDIA_REQUIRE_CUDA=cuda>=10.1 brand=tesla,driver>=396,driver<397"]
     found = seen(oci(tmp_path / "i", packed(world.root), env=env))
     report = found.report
-    assert shown(report) == []
+    assert [cause.id for cause in report.causes if cause.confidence >= 0.5] == []
     assert report.headline == (
         "Nothing wrong with TensorFlow 2.3.4 as far as files tell; the image has no driver or GPU"
     )
@@ -54,9 +50,7 @@ def test_a_good_image_says_what_files_cannot(world, tmp_path):
 
 def test_an_image_and_its_unpacked_tree_have_the_same_facts(world, tmp_path):
     (tmp_path / "fs.tar").write_bytes(packed(world.root))
-    archive, folder = (
-        seen(path, "/venv").facts for path in (tmp_path / "fs.tar", world.root)
-    )
+    archive, folder = (seen(path, "/venv").facts for path in (tmp_path / "fs.tar", world.root))
     for subject in ("environment", "frameworks", "libraries", "variables"):
         ours, theirs = (dump(f)[subject] for f in (archive, folder))
         text = json.dumps(ours).replace("an image cannot be asked", "a folder cannot be asked")
