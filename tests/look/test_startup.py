@@ -45,8 +45,6 @@ def test_what_start_up_files_do(world: World) -> None:
         ("PYTHONHASHSEED", "random", False),
         ("PYTHONHASHSEED", "yes", True),
         ("PYTHONUTF8", "2", True),
-        ("PYTHONUTF8", "1", False),
-        ("PYTHONMALLOC", "jemalloc", True),
         ("PYTHONHOME", "/nowhere", True),
         ("PYTHONHOME", "/base", False),
         ("PYTHONOPTIMIZE", "2", False),

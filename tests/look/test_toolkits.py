@@ -70,5 +70,4 @@ def test_a_link_loop_and_garbage_version_files_do_no_harm(machine: Made) -> None
 def test_nothing_seen_is_unknown() -> None:
     found = libraries(RecordedMachine(Recording(SCHEMA, "1", {}, {}, "/home/user")), Facts(), Options())
     assert isinstance(found.toolkits, Unknown)
-    assert isinstance(found.nvcc_on_path, Unknown)
     assert isinstance(found.copies, Unknown)

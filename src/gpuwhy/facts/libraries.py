@@ -58,4 +58,3 @@ class Libraries(Record, frozen=True):
 
     copies: Fact[tuple[LibraryCopy, ...]] = NOT_OBSERVED
     toolkits: Fact[tuple[Toolkit, ...]] = NOT_OBSERVED
-    nvcc_on_path: Fact[str] = NOT_OBSERVED

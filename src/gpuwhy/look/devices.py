@@ -18,17 +18,7 @@ from gpuwhy.facts.devices import (
     PciDevice,
     Visibility,
 )
-from gpuwhy.facts.fact import (
-    Absent,
-    Fact,
-    Known,
-    Source,
-    Undetermined,
-    Unknown,
-    known,
-    or_unknown,
-    value_or,
-)
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.look.files import names
 from gpuwhy.look.look import Field, filled, is_windows
@@ -91,16 +81,6 @@ def _nvml_error(machine: Machine, _facts: Facts) -> Fact[NvmlError]:
     call = str(init.get("call", "nvmlInit"))
     error = NvmlError(code if isinstance(code, int) else 999, str(init.get("name", "")), call)
     return known(error, "call", call, str(init.get("detail", "")))
-
-
-def nvml_cuda(answer: Nvml) -> Fact[str]:
-    """The newest CUDA version that the driver library which NVML finds supports."""
-    number, call = answer.system.get("cuda"), "nvmlSystemGetCudaDriverVersion"
-    if isinstance(number, int):
-        return known(f"{number // 1000}.{number % 1000 // 10}", "call", call)
-    said = number.get("error") if isinstance(number, dict) else ""
-    why = said or answer.init.get("name") or answer.ended
-    return Unknown(f"NVML does not tell the driver's CUDA version: {why}", "nvidia-smi")
 
 
 # ---------------------------------------------------------------- the GPUs
@@ -175,7 +155,7 @@ def _gpu(machine: Machine, facts: Facts, index: int, gpu: _Answers) -> Gpu:
         mig = gpu.ask("mig", lambda m: Mig(m["current"], m["pending"], tuple(m["instances"])))
     fabric: Fact[Fabric] = known(Fabric("not supported"), "call", "nvmlDeviceGetGpuFabricInfo")
     if gpu.failed("fabric") != _NOT_SUPPORTED:
-        fabric = gpu.ask("fabric", _registered)
+        fabric = gpu.ask("fabric", lambda said: Fabric(*cast(Any, str(said).split(": ", 1))))
     return Gpu(
         index=index,
         name=gpu.text("name", "unknown"),
@@ -208,12 +188,6 @@ def _ecc(gpu: _Answers) -> Fact[Ecc]:
     if errors["ecc"]:
         return known(Ecc(0, pending, remap_failed), "call", "NVML", "ecc")
     return gpu.ask("ecc", lambda count: Ecc(int(count), pending, remap_failed))
-
-
-def _registered(answer: Any) -> Fabric:
-    state, _, error = str(answer).partition(": ")
-    stated: Any = str(answer)
-    return Fabric("failed", error) if state == "failed" else Fabric(stated)
 
 
 def _error(gpu: _Answers) -> Fact[str]:
@@ -283,13 +257,10 @@ def _pci(machine: Machine, _facts: Facts) -> Fact[tuple[PciDevice, ...]]:
         return Unknown(f"there is no {_BUS} to look at", "lspci -d 10de:")
     cards = []
     for address in (entry.name for entry in listed.value):
-        try:
-            vendor, kind, device = (
-                (machine.read(f"{_BUS}/{address}/{name}").need() or "").strip()
-                for name in ("vendor", "class", "device")
-            )
-        except Undetermined as unread:
-            return unread.unknown
+        files = [machine.read(f"{_BUS}/{address}/{name}") for name in ("vendor", "class", "device")]
+        if unread := next((one for one in files if isinstance(one, Unknown)), None):
+            return unread
+        vendor, kind, device = (value_or(one, "").strip() for one in files)
         if vendor == _NVIDIA and kind.startswith(_DISPLAY):
             link = machine.link(f"{_BUS}/{address}/driver")
             if isinstance(link, Known):

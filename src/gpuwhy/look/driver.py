@@ -9,7 +9,7 @@ import msgspec
 from gpuwhy.facts.driver import DeviceNode, Driver, SystemPackage
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.look.devices import gpu_minors, nvml, nvml_cuda
+from gpuwhy.look.devices import gpu_minors, nvml
 from gpuwhy.look.files import exists, lines, names, paths, text
 from gpuwhy.look.look import Field, filled, is_windows
 from gpuwhy.machine.machine import Machine
@@ -101,14 +101,22 @@ def _secure_boot(machine: Machine, _facts: Facts) -> Fact[bool]:
 
 def _driver_cuda(machine: Machine, facts: Facts) -> Fact[str]:
     """The newest CUDA that the driver supports: by NVML, else by the table of drivers."""
-    said = nvml(machine)
-    stated = nvml_cuda(said.value) if isinstance(said, Known) else said
+    said, how = nvml(machine), "nvidia-smi"
+    stated: Fact[str] = or_unknown(said, "NVML was not asked")
+    if isinstance(said, Known):
+        number = said.value.system.get("cuda")
+        wrong = number.get("error") if isinstance(number, dict) else ""
+        wrong = wrong or said.value.init.get("name") or said.value.ended
+        stated = Unknown(f"NVML does not tell the driver's CUDA version: {wrong}", how)
+        if isinstance(number, int):
+            cuda = f"{number // 1000}.{number % 1000 // 10}"
+            stated = known(cuda, "call", "nvmlSystemGetCudaDriverVersion")
     version = facts.driver.module_version
     if isinstance(version, Known) and not isinstance(stated, Known):
         from gpuwhy.knowledge.drivers import cuda_of_driver, packaged
 
-        cuda = cuda_of_driver(version.value)
-        return Known(cuda, packaged()) if cuda else stated
+        by_table = cuda_of_driver(version.value)
+        return Known(by_table, packaged()) if by_table else stated
     none = isinstance(version, Absent) and isinstance(facts.system.wsl, Absent)
     return version if none and not isinstance(stated, Known) else stated
 
@@ -143,16 +151,15 @@ def _fabricmanager(machine: Machine, _facts: Facts) -> Fact[bool]:
     number = value_or(pid, "").strip()
     alive = re.fullmatch(r"[0-9]{1,10}", number) is not None
     running = lines(machine, f"/proc/{number}/status", "Name:") if alive else ()
-    if isinstance(pid, Known) and program[:15] in "".join(running):
-        return Known(True, pid.source)
+    if program[:15] in "".join(running):
+        return known(True, "file", f"{folder}/{program}.pid")
     if isinstance(pid, Absent) and isinstance(socket, Known):
         return Known(True, socket.source)
-    paths = (f"/usr/bin/{program}", f"/usr/sbin/{program}")
-    path = next((one for one in paths if exists(machine, one)), "")
-    stopped = known(False, "file", path, "installed, no live pid file")
-    if not path:
-        return Absent(Source("file", paths[0]))
-    return pid if isinstance(pid, Unknown) else stopped
+    for path in (f"/usr/bin/{program}", f"/usr/sbin/{program}"):
+        if exists(machine, path):
+            stopped = known(False, "file", path, "installed, no live pid file")
+            return pid if isinstance(pid, Unknown) else stopped
+    return Absent(Source("file", f"/usr/bin/{program}"))
 
 
 # ---------------------------------------------------------------- device nodes

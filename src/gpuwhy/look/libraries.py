@@ -17,7 +17,7 @@ from gpuwhy.facts.libraries import Flaw, Libraries, LibraryCopy, Where
 from gpuwhy.facts.version import numbers
 from gpuwhy.look.files import environ, names, real
 from gpuwhy.look.look import Field, Options, filled, is_windows
-from gpuwhy.look.toolkits import conda_packages, conda_prefix, nvcc_on_path, split_path, toolkits
+from gpuwhy.look.toolkits import conda_packages, conda_prefix, split_path, toolkits
 from gpuwhy.machine.machine import Machine
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ def libraries(machine: Machine, facts: Facts, options: Options) -> Libraries:
     """Everything of the subject."""
     fields: dict[str, Field] = {
         "toolkits": toolkits,
-        "nvcc_on_path": nvcc_on_path,
         "copies": lambda machine, facts: _copies(machine, facts, options.folder),
     }
     if is_windows(facts):
@@ -87,16 +86,16 @@ def described(machine: Machine, facts: Facts, found: Iterable[Name]) -> tuple[Li
         script = not one.library.suffix and value_or(health, None) is Flaw.FOREIGN
         if script and not windows and value_or(size, 0) < _SCRIPT_SIZE:
             continue
-        owner = owners.owner(one.library, one.path, one.real, size)
+        owner, stated = owners.owner(one.library, one.path, one.real, size)
         copy = LibraryCopy(
             family=one.library.family.name,
             name=one.name,
             path=one.path,
             real=key,
             where=one.where,
-            version=owners.version(one.path, one.real, owner),
+            version=owners.version(one.path, one.real, owner, stated),
             size=size,
-            owner=owner.fact,
+            owner=owner,
             health=health,
         )
         out.append(copy)
@@ -247,11 +246,8 @@ _SHARED = {"tensorrt_libs": r"tensorrt(-cu\d+)?-libs$", "tensorrt": r"tensorrt$"
 """Folders of site-packages that packages of several names write to."""
 
 
-class OwnerAndVersion(NamedTuple):
-    """The package of a file, and the version that it gives the library ("" when it gives none)."""
-
-    fact: Fact[Owner]
-    version: str = ""
+OwnerAndVersion = tuple[Fact[Owner], str]
+"""The package of a file, and the version that it gives the library ("" when it gives none)."""
 
 
 class _Owners:
@@ -279,11 +275,9 @@ class _Owners:
                 fact = known(Owner(name, versions[name], "conda"), "package", folder)
                 whole = name == "cudatoolkit"
                 version = "" if whole else _places(versions[name], family.places)
-                return OwnerAndVersion(fact, version)
-            reason = f"no conda package of {family.name} is listed in {folder}"
-            return OwnerAndVersion(Unknown(reason))
-        reason = f"{path} is in no folder that a package manager is known to fill"
-        return OwnerAndVersion(Unknown(reason))
+                return fact, version
+            return Unknown(f"no conda package of {family.name} is listed in {folder}"), ""
+        return Unknown(f"{path} is in no folder that a package manager is known to fill"), ""
 
     def _wheel(
         self, library: LibraryName, site: str, inside: str, size: Fact[int]
@@ -306,21 +300,21 @@ class _Owners:
                 found = [o for o in found if o.files.known != "all" or o.files.find(inside)]
         if len(found) == 1:
             version = _places(found[0].version, family.places) if own else ""
-            return OwnerAndVersion(known(found[0].owner, "package", found[0].location), version)
+            return known(found[0].owner, "package", found[0].location), version
         both = " and ".join(str(one.owner) for one in found)
         none = f"no installed package is known to bring {inside}"
-        return OwnerAndVersion(Unknown(f"{both} both claim {inside}" if both else none))
+        return Unknown(f"{both} both claim {inside}" if both else none), ""
 
-    def version(self, path: str, real: str, owner: OwnerAndVersion) -> Fact[str]:
+    def version(self, path: str, real: str, owner: Fact[Owner], given: str) -> Fact[str]:
         """By the real file's name, its package, else its own bytes; a DLL's bytes come first."""
         suffix, dll = (real or path).rpartition(".so.")[2], path.lower().endswith(".dll")
         if suffix.count(".") >= 2 and re.fullmatch(r"[\d.]+", suffix):
             return known(suffix, "file", real, "its name")
-        stated = self._machine.cuda_version(path) if dll or not owner.version else None
+        stated = self._machine.cuda_version(path) if dll or not given else None
         if isinstance(stated, Known):
             return stated
-        if owner.version:
-            return known(owner.version, "package", str(value_or(owner.fact, "")))
+        if given:
+            return known(given, "package", str(value_or(owner, "")))
         return Unknown(f"{path}: neither its name nor a package nor the file states its version")
 
 

@@ -87,15 +87,8 @@ def _distro(machine: Machine, _facts: Facts) -> Fact[Distro]:
             like = tuple(re.findall(r"[\w.-]+", fields.get("ID_LIKE", "")))[:8]
             number = re.search(r"\d+(\.\d+)?", title)
             version = fields.get("VERSION_ID") or (number[0] if number else "")
-            return known(Distro(fields.get("ID") or _id(title), title, version, like), "file", path)
+            return known(Distro(fields.get("ID", ""), title, version, like), "file", path)
     return absent("file", _OS_RELEASE[0])
-
-
-def _id(title: str) -> str:
-    """The ID by the title, which is all that recordings of version 0 have."""
-    first = re.match(r"(?:Red Hat|[A-Za-z]+)", title)
-    name = first[0].lower() if first else ""
-    return {"red hat": "rhel"}.get(name, name)
 
 
 def _libc(machine: Machine, _facts: Facts) -> Fact[Libc]:

@@ -1,4 +1,4 @@
-"""Every CUDA toolkit on disk, and the nvcc that PATH finds."""
+"""Every CUDA toolkit on disk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, value_or
+from gpuwhy.facts.fact import Fact, Known, Source, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Toolkit
 from gpuwhy.facts.version import major_minor, numbers
@@ -74,12 +74,17 @@ def _roots(machine: Machine, facts: Facts) -> Iterator[tuple[str, Kind]]:
         found = names(machine, folder, pattern)
         for name in sorted(found, key=lambda n: (n == "cuda", [-one for one in numbers(n[5:])])):
             yield f"{folder}/{name}", kind
-    variables, nvcc = environ(machine), nvcc_on_path(machine, facts)
+    variables = environ(machine)
     roots = [variables.get(name, "").rstrip("/") for name in ROOT_VARIABLES]
-    if isinstance(nvcc, Known):
-        roots.append(value_or(machine.real(nvcc.value), "").rpartition("/bin/")[0])
-    elements = split_path(variables.get("LD_LIBRARY_PATH", ""), ":;")
-    roots += [toolkit_root(one) for one in elements]
+    for folder in split_path(variables.get("PATH", "")):
+        stat = machine.stat(f"{folder}/nvcc") if folder.startswith("/") else None
+        if isinstance(stat, Known) and stat.value.kind == "file" and "x" in stat.value.mode:
+            roots.append(real(machine, f"{folder}/nvcc").rpartition("/bin/")[0])
+            break  # a shell starts this one
+    inside = r"bin|lib64|lib|targets/[^/]+/lib|extras/CUPTI/lib64"
+    match = rf"(?i)(.*/[^/]*cuda[^/]*(?:/\d+(?:\.\d+)+)?)/({inside})$"
+    for folder in split_path(variables.get("LD_LIBRARY_PATH", ""), ":;"):
+        roots += [found[1] for found in [re.match(match, folder)] if found]
     spared = (conda_prefix(machine, facts), *_NO_TOOLKIT)
     for root in dict.fromkeys(roots):
         if root.startswith("/") and root not in spared and "/site-packages/" not in root:
@@ -89,13 +94,6 @@ def _roots(machine: Machine, facts: Facts) -> Iterator[tuple[str, Kind]]:
 def split_path(value: str, separators: str = ":") -> tuple[str, ...]:
     """The elements of a search-path variable, tidied, empty ones left out."""
     return tuple(one.rstrip("/") or "/" for one in re.split(f"[{separators}]", value) if one)
-
-
-def toolkit_root(folder: str) -> str:
-    """The toolkit of a bin or library folder: /opt/cuda-12.4/lib64 → /opt/cuda-12.4, or ""."""
-    inside = "bin|lib64|lib|targets/[^/]+/lib|extras/CUPTI/lib64"
-    match = re.match(rf"(.*/[^/]*cuda[^/]*(?:/\d+(?:\.\d+)+)?)/({inside})$", folder, re.IGNORECASE)
-    return match[1] if match else ""
 
 
 def conda_prefix(machine: Machine, facts: Facts) -> str:
@@ -141,20 +139,6 @@ def header_version(machine: Machine, folder: str, otherwise: Fact[str]) -> Fact[
                 version = f"{code // 1000}.{code % 1000 // 10}"
                 return known(version, "file", f"{folder}/{header}")
     return otherwise
-
-
-def nvcc_on_path(machine: Machine, _facts: Facts) -> Fact[str]:
-    """The nvcc that a shell would start."""
-    seen = machine.environ()
-    if not isinstance(seen, Known):
-        return seen
-    for folder in split_path(seen.value.get("PATH", "")):
-        path = f"{folder}/nvcc"
-        found = machine.stat(path) if folder.startswith("/") else None
-        if isinstance(found, Known) and found.value.kind == "file" and "x" in found.value.mode:
-            leads = real(machine, path)
-            return known(path, "env", "PATH", f"leads to {leads}" if leads != path else "")
-    return Absent(Source("env", "PATH", "no folder of it holds nvcc"))
 
 
 # ---------------------------------------------------------------- conda and wheels

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from gpuwhy.facts.devices import PciDevice
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
@@ -65,7 +64,6 @@ SYSTEM: dict[str, Field] = {
 
 # ---------------------------------------------------------------- driver and cards
 
-_CLASS = "HKLM/SYSTEM/CurrentControlSet/Control/Class/{4d36e968-e325-11ce-bfc1-08002be10318}"
 _SERVICES = "HKLM/SYSTEM/CurrentControlSet/Services"
 _PCI = "HKLM/SYSTEM/CurrentControlSet/Enum/PCI"
 _DRIVER_FILES = ("nvcuda64.dll", "nvcuda.dll", "nvml.dll")
@@ -81,9 +79,7 @@ def dotted(file_version: str) -> str:
 
 def _driver_version(machine: Machine, _facts: Facts) -> Fact[str]:
     """The driver in use by NVML; else that of the files that the installer put there, where
-    programs find them or in its package; else what Windows lists among its display adapters.
-
-    Absent without file and entry.
+    programs find them or in its package.
     """
     said = nvml(machine)
     version = said.value.system.get("driver") if isinstance(said, Known) else None
@@ -98,13 +94,6 @@ def _driver_version(machine: Machine, _facts: Facts) -> Fact[str]:
         of_file = dotted(pe.value.version) if isinstance(pe, Known) else ""
         if isinstance(pe, Known) and of_file:
             return known(of_file, "file", path, f"file version {pe.value.version}")
-    key = value_or(machine.registry(_CLASS), None)
-    for name in key.keys if key else ():
-        adapter = machine.registry(f"{_CLASS}/{name}") if re.fullmatch(r"\d{4}", name) else None
-        values = adapter.value.values if isinstance(adapter, Known) else {}
-        listed = dotted(values.get("DriverVersion", ""))
-        if "nvidia" in values.get("ProviderName", "").lower() and listed:
-            return known(listed, "call", "registry", f"{_CLASS}/{name}")
     there = machine.stat(files[0])
     if isinstance(there, Known):
         return Unknown(f"{files[0]} is there, but does not tell its version", "nvidia-smi")
@@ -188,12 +177,9 @@ DLLS = (
     r"|cpl|gpu|tvmon)|zlib|nccl|msvc[pr]|vcruntime|vcomp|concrt|libiomp|python3|c10|torch|caffe2"
     r"|uv\.|onnxruntime|tensorflow)[\w.-]*\.dll$"
 )
-_OFTEN = ("C:/tools/cuda/bin", "C:/cuda/bin", "C:/cudnn/bin")
-"""Where guides tell people to unpack cuDNN."""
-_OF_USERS = ("/Downloads", "/Desktop", "/Documents", "")
 _ARCHIVES = r"(?i)(cud(a|nn)|zlib)[\w.-]*$"
 _MOST_ARCHIVES = 8
-_BUNDLES = r"(nvidia|torch|onnxruntime|tensorrt_libs|tensorrt_bindings)$"
+_BUNDLES = r"(torch|onnxruntime|tensorrt_libs|tensorrt_bindings)$"
 _INSIDE = {"torch": "/lib", "onnxruntime": "/capi"}
 
 
@@ -221,44 +207,33 @@ def _places(machine: Machine, facts: Facts) -> Places:
     for toolkit in (o for o in value_or(facts.libraries.toolkits, ()) if o.kind != "wheel"):
         for below in ("bin", "bin/x64"):
             yield f"{toolkit.path}/{below}", "conda" if toolkit.kind == "conda" else "toolkit"
-    for folder in _apart(machine, facts):
-        yield folder, "toolkit"
+    yield from ((folder, "toolkit") for folder in _of_cudnn(machine))
     prefix = tidy(conda_prefix(machine, facts))
     if prefix:
         yield f"{prefix}/Library/bin", "conda"
     for site in (one.path for one in value_or(facts.environment.sites, ())):
         for name in names(machine, site, _BUNDLES):
-            inside = [f"{site}/{name}{_INSIDE.get(name, '')}"]
-            if name == "nvidia":
-                parts = folders(machine, f"{site}/nvidia", r"[a-z]\w*$")
-                inside = [f"{part}/bin{below}" for part in parts for below in ("", "/x86_64")]
-            yield from ((folder, "wheel") for folder in inside)
+            yield f"{site}/{name}{_INSIDE.get(name, '')}", "wheel"
+        for part in folders(machine, f"{site}/nvidia", r"[a-z]\w*$"):
+            yield from ((f"{part}/bin{below}", "wheel") for below in ("", "/x86_64"))
 
 
-def _apart(machine: Machine, facts: Facts) -> Iterator[str]:
-    """cuDNN apart from a toolkit: by its variables, in its installer's folder, and where archives
-    end up that nobody moved on: downloads, a drive's top, a toolkit's folder.
-    """
+def _of_cudnn(machine: Machine) -> list[str]:
+    """cuDNN apart from a toolkit: by its variables, its installer, and unpacked somewhere."""
     variables = environ(machine)
-    for name in ("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"):
-        root = tidy(variables.get(name, ""))
-        yield from (root, f"{root}/bin") if is_whole(root) else ()
+    named = (tidy(variables.get(f"CUDNN_{end}", "")) for end in ("PATH", "HOME", "ROOT"))
+    found = [f"{root}{below}" for root in named if is_whole(root) for below in ("", "/bin")]
     for root in folders(machine, f"{program_files(machine)}/NVIDIA/CUDNN", r"v\d")[::-1]:
-        yield from (f"{root}/bin", *folders(machine, f"{root}/bin", r"\d+\.\d+$"))
-    yield from _OFTEN
-    toolkits = value_or(facts.libraries.toolkits, ())
-    roots = [one.path for one in toolkits if one.kind == "system"]
-    homes = [f"{machine.home}{below}" for below in _OF_USERS if machine.home]
-    for parent in (*homes, "C:", "C:/tools", "C:/Program Files", "D:", "D:/tools", *roots):
+        found += [f"{root}/bin", *folders(machine, f"{root}/bin", r"\d+\.\d+$")]
+    for parent in (f"{machine.home}/Downloads", "C:", "C:/tools", "D:"):
         for folder in folders(machine, parent, _ARCHIVES)[:_MOST_ARCHIVES]:
             for one in (folder, *folders(machine, folder, _ARCHIVES)[:_MOST_ARCHIVES]):
-                yield from (f"{one}{end}" for end in ("", "/bin", "/bin/x64", "/cuda/bin"))
-    yield from (f"{root}{end}" for root in roots for end in ("", "/lib/x64", "/include"))
+                found += [f"{one}{below}" for below in ("", "/bin", "/bin/x64", "/cuda/bin")]
+    return found
 
 
 LIBRARIES: dict[str, Field] = {
     "toolkits": _toolkits,
-    "nvcc_on_path": lambda *_: Unknown("not looked for on Windows", "where nvcc"),
     "copies": _copies,
 }
 

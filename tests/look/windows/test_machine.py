@@ -8,7 +8,6 @@ from gpuwhy.facts.fact import Fact, Known, Source, Unknown
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.fact import Owner
 from gpuwhy.look.look import Options, look
-from gpuwhy.look.windows import _CLASS as CLASS
 from gpuwhy.look.windows import _PCI as BUS
 from gpuwhy.look.windows import dotted
 from gpuwhy.machine.machine import Machine, RegistryKey, Uname
@@ -48,14 +47,8 @@ def test_the_version_in_the_files_version(file_version, driver):
     assert dotted(file_version) == driver
 
 
-def test_the_registry_where_no_file_tells_and_the_driver_store_where_system32_has_none(tmp_path):
-    rows = (("Intel", "27.20.100.8681"), ("NVIDIA", "31.0.15.3623"))
-    answers = {("registry", CLASS): RegistryKey({}, ("0000", "0001", "Configuration"))}
-    for number, (provider, version) in enumerate(rows):
-        values = {"ProviderName": provider, "DriverVersion": version}
-        answers["registry", f"{CLASS}/000{number}"] = RegistryKey(values, ())
+def test_the_driver_store_where_system32_has_none(tmp_path):
     disk = windows(tmp_path, "")
-    assert facts_of(disk, answers).driver.module_version.need() == "536.23"
     store = f"{SYSTEM}/DriverStore/FileRepository/nv_dispi.inf_amd64_0a1b"
     disk.put(f"{store}/nvcuda64.dll", driver_dll("451.48"))
     assert facts_of(disk).driver.module_version.need() == "451.48"

@@ -14,17 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from gpuwhy.facts.environment import ChosenBy, Gone, Python, PythonKind, Site, SiteKind
-from gpuwhy.facts.fact import (
-    Absent,
-    Fact,
-    Known,
-    Source,
-    Unknown,
-    absent,
-    known,
-    or_unknown,
-    value_or,
-)
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, absent, or_unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.look.files import environ, exists, lines, names, real, text
@@ -140,10 +130,7 @@ def _on_path(machine: Machine, path: str) -> Iterator[Choice]:
         names = ("python3", "python") if folder.startswith("/") else ()
         name = next((one for one in names if exists(machine, f"{folder}/{one}")), "")
         prefix = folder.rpartition("/")[0]
-        by_name = re.search(r"/uv/(archive|environments)-v\d+/|/pipx/", f"{prefix}/")
-        marks = ("uv-receipt.toml", "pipx_metadata.json") if name and not by_name else ()
-        by_mark = any(exists(machine, f"{prefix}/{one}") for one in marks)
-        if name and not by_name and not by_mark:
+        if name and not re.search(r"/uv/(archive|environments)-v\d+/|/pipx/", f"{prefix}/"):
             yield Choice(f"{folder}/{name}", "PATH")
 
 
@@ -323,7 +310,7 @@ def sites(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Site, 
         stat = machine.stat(site.path)
         if isinstance(stat, Known) and stat.value.kind == "folder":
             kept.setdefault(real(machine, site.path), site)
-    return known(tuple(kept.values()), "folder", one.prefix)
+    return Known(tuple(kept.values()), Source("folder", one.prefix))
 
 
 def _pythonpath(machine: Machine) -> list[str]:

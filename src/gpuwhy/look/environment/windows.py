@@ -108,25 +108,6 @@ def _holds_framework(machine: Machine, one: Choice) -> bool:
     return any(names(machine, site.path, FRAMEWORK_FOLDERS) for site in found)
 
 
-def _of_everybody(machine: Machine, path: str) -> list[str]:
-    """The users' own folders of packages of a Python: of the Store's, or in Roaming."""
-    short = re.search(r"(?i)python\.?(3)\.?(\d+)", path.rpartition("/")[2])
-    if short is None:
-        return []
-    owner = re.match(r"(?i)C:/Users/[^/]+", path)  # a Python in a user's folder is that user's
-    users = [owner[0]] if owner else folders(machine, "C:/Users", _PEOPLE)
-    below = _user_folder(path, f"Python{short[1]}{short[2]}")
-    return [f"{user}/{below}" for user in users]
-
-
-def _user_folder(path: str, short: str) -> str:
-    """Where `pip install --user` installs, below a home folder; the Store's Python always does."""
-    package = re.search(_STORE_PACKAGE, path)
-    store = f"PythonSoftwareFoundation.Python.{package[1]}_{package[2]}" if package else ""
-    below = f"Local/Packages/{store}/LocalCache/local-packages" if store else "Roaming/Python"
-    return f"AppData/{below}/{short}/site-packages"
-
-
 # ------------------------------------------------------------ what it is
 
 
@@ -203,12 +184,19 @@ def sites(machine: Machine, one: Python) -> Fact[tuple[Site, ...]]:
 
 
 def _of_user(machine: Machine, one: Python) -> list[Site]:
-    store = re.search(_STORE_PACKAGE, one.path) is not None
+    """The folders of packages of the user, on a disk of every user; the Store's Python always has
+    one of its own.
+    """
+    store, below = re.search(_STORE_PACKAGE, one.path), "Roaming/Python"
     no_user = bool(environ(machine).get("PYTHONNOUSERSITE"))
     if not store if one.kind == "store" else no_user:
         return []
-    short = f"Python{major_minor(one.version).replace('.', '')}"
-    found = [f"{machine.home}/{_user_folder(one.path, short)}"] if machine.home else []
+    if store:
+        package = f"PythonSoftwareFoundation.Python.{store[1]}_{store[2]}"
+        below = f"Local/Packages/{package}/LocalCache/local-packages"
+    homes = [machine.home] if machine.home else []
     if not isinstance(machine.offline(), Absent):
-        found += _of_everybody(machine, one.prefix)
-    return [Site(path, "user") for path in found]
+        owner = re.match(r"(?i)C:/Users/[^/]+", one.prefix)  # whose folder it lies in
+        homes += [owner[0]] if owner else folders(machine, "C:/Users", _PEOPLE)
+    short = f"Python{major_minor(one.version).replace('.', '')}"
+    return [Site(f"{home}/AppData/{below}/{short}/site-packages", "user") for home in homes]

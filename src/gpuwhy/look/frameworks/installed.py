@@ -190,7 +190,6 @@ def _onnxruntime(one: Installed) -> Built:
     missing = Unknown(f"{provider} is missing")
     built: Fact[str] = known(major_minor(cuda), "file", info) if numbers(cuda) else missing
     cudnn = cudnn_pin(one.package)
-    gpu = known(True, "file", provider)
     if lost:  # a GPU build that has lost the file
         gpu = known(True, "file", f"{one.package.location}/RECORD", "lists the CUDA provider")
         return Built(gpu, built, cudnn, missing, missing, missing)
@@ -199,7 +198,9 @@ def _onnxruntime(one: Installed) -> Built:
         if found := re.match(r"(?i)cudnn64_(\d+)\.dll", other.name):
             cudnn = known(found[1], "file", other.by, f"imports {other.name}")
     built = cuda_by_names(opens) if isinstance(built, Unknown) else built
-    return Built(gpu, built, cudnn, *gpu_code(one.machine, provider), opens)
+    return Built(
+        known(True, "file", provider), built, cudnn, *gpu_code(one.machine, provider), opens
+    )
 
 
 def _onnxruntime_opens(one: Installed, provider: str) -> Opens:
@@ -271,20 +272,29 @@ def _tensorrt(one: Installed) -> Built:
     return built._replace(opens=needed(one, files[:1])) if files else built
 
 
-def _compiled(folder: str, match: str) -> Callable[[Installed], Built]:
-    """A reader of packages whose one compiled module tells everything."""
+def _compiled(match: str, *folders: str, named: str = "") -> Callable[[Installed], Built]:
+    """A reader of packages whose one compiled module tells everything: by what it is linked with,
+    and by the names in its text that it opens at run time.
+    """
 
     def read(one: Installed) -> Built:
-        place = f"{one.site}/{folder}".rstrip("/")
-        found = one.names(place, match)
+        places = [f"{one.site}/{folder}".rstrip("/") for folder in folders]
+        found = [path for place in places for path in one.names(place, match)][:1]
         if not found:
-            return Built(Unknown(f"{place}: no compiled module found"))
-        sass, ptx = gpu_code(one.machine, found[0])
-        opens = needed(one, found[:1])
+            return Built(Unknown(f"{places[0]}: no compiled module found"))
+        opens, file = needed(one, found), found[0]
+        texts = one.machine.matching(file, named) if named else absent("file", file)
+        by_name = tuple(Opened(name, file, False) for name in value_or(texts, ()))
+        if isinstance(opens, Known):
+            opens = Known((*opens.value, *by_name), opens.source)
+        sass, ptx = gpu_code(one.machine, file)
         if isinstance(sass, Known) or value_or(opens, ()):
-            gpu = known(True, "file", found[0])
-            return Built(gpu, cuda_by_names(opens), NO_CUDNN, sass, ptx, opens)
-        return Built(Unknown(f"{found[0]}: no GPU code and no CUDA library found"))
+            return Built(
+                known(True, "file", file), cuda_by_names(opens), NO_CUDNN, sass, ptx, opens
+            )
+        if named and isinstance(opens, Known) and isinstance(texts, Known):
+            return without_gpu("file", file, "it names no CUDA library")
+        return Built(Unknown(f"{file}: no GPU code and no CUDA library found"))
 
     return read
 
@@ -310,35 +320,20 @@ def _triton(one: Installed) -> Built:
     return Built(gpu, cuda, none, COMPILES, COMPILES, opens)
 
 
-def _ctranslate2(one: Installed) -> Built:
-    """It brings cuDNN's shim and opens cuBLAS by a name that stands in its library."""
-    place = f"{one.site}/{'ctranslate2' if one.windows else 'ctranslate2.libs'}"
-    found = one.names(place, r"(lib)?ctranslate2.*\.(dll|so.*)$")
-    if not found:
-        return Built(Unknown(f"{place}: no compiled library found"))
-    linked = needed(one, found[:1])
-    name = "cublas64_{}.dll" if one.windows else "libcublas.so.{}"
-    named = one.machine.holds(found[0], name.format(12), name.format(13))
-    if not value_or(named, ()):  # a newer name, or behind what is searched for plain ones
-        named = one.machine.matching(found[0], r"(?:libcublas\.so\.\d+|cublas64_\d+\.dll)\b")
-    if not isinstance(linked, Known) or not isinstance(named, Known):
-        return Built(Unknown(f"{found[0]} could not be read"))
-    if not linked.value and not named.value:
-        return without_gpu("file", found[0], "it names no CUDA library")
-    by_name = tuple(Opened(name, found[0], False) for name in named.value)
-    opens = Known((*linked.value, *by_name), linked.source)
-    code, gpu = gpu_code(one.machine, found[0]), known(True, "file", found[0])
-    return Built(gpu, cuda_by_names(opens), NO_CUDNN, *code, opens)
-
-
 def _numba(one: Installed) -> Built:
     """It compiles with NVVM, which it does not bring; as a part of others it uses the CPU alone."""
-    none = absent("package", one.package.name, "it compiles for the GPU at run time")
+    none = absent("package", one.package.name, COMPILES.reason)
     return Built(COMPILES, none, none, COMPILES, COMPILES)
 
 
-_flash_attn = _compiled("", r"flash_attn_\w*cuda.*\.so$")
-_xformers = _compiled("xformers", r"_C\w*\.(.*\.)?so$")
+_flash_attn = _compiled(r"flash_attn_\w*cuda.*\.so$", "")
+_xformers = _compiled(r"_C\w*\.(.*\.)?so$", "xformers")
+_vllm = _compiled(r"_C\..*so$", "vllm")
+_ctranslate2 = _compiled(  # brings cuDNN's shim, and opens cuBLAS by name
+    r"(lib)?ctranslate2.*\.(dll|so.*)$",
+    *("ctranslate2.libs", "ctranslate2"),
+    named=r"(?:libcublas\.so\.\d+|cublas64_\d+\.dll)\b",
+)
 _ORT = r"(onnxruntime|ort-nightly)(-.+)?"
 KINDS = (
     Kind("tensorflow", "TensorFlow", TENSORFLOW, "tensorflow", read_tensorflow),
@@ -353,7 +348,7 @@ KINDS = (
     Kind("bitsandbytes", "bitsandbytes", "bitsandbytes", "bitsandbytes", _bitsandbytes),
     Kind("flash_attn", "flash-attn", r"flash-attn(-.+)?", "flash_attn", _flash_attn),
     Kind("xformers", "xFormers", "xformers", "xformers", _xformers),
-    Kind("vllm", "vLLM", "vllm", "vllm", _compiled("vllm", r"_C\..*so$")),
+    Kind("vllm", "vLLM", "vllm", "vllm", _vllm),
     Kind("triton", "Triton", r"triton|pytorch-triton", "triton", _triton),
     Kind("numba", "Numba", "numba", "numba", _numba),
 )
@@ -362,34 +357,20 @@ KINDS = (
 
 _HOSTS = frozenset({"torch", "jax", "tensorflow", "paddle"})
 _OTHERS = (
-    r"(?:.+-)?(?:gpu|cuda|cu\d{2,3}|cuda\d{2,3}x?)(?:-.+)?|faiss|llama-cpp-python|lightgbm"
-    r"|pycuda|k2|dgl|stable-diffusion-cpp-python|pywhispercpp|open3d|exllamav2|spacy-transformers"
-)
-_NOT = (
-    r"nvidia-.*|cuda-.*|numba-cuda|jax-cuda.*|tensorrt.*|cupy.*|torch.*|tensorflow.*"
-    r"|onnxruntime.*|mxnet.*|paddle.*"
+    r"(?!nvidia-|cuda-|numba-|tensor|cupy|mxnet|onnx|ort-|paddle|torch|jax)"
+    r"(?:.+-)?(?:gpu|cuda|cu\d{2,3}|cuda\d{2,3}x?)(?:-.+)?|faiss|llama-cpp-python|lightgbm|pycuda"
+    r"|k2|dgl|stable-diffusion-cpp-python|pywhispercpp|open3d|exllamav2|spacy-transformers"
 )
 _MOST = 24  # compiled files that are read of one package
 
 
 def _others(machine: Machine, every: tuple[Package, ...], windows: bool) -> Iterator[Framework]:
-    """Packages that need CUDA's libraries, by their compiled files.
-
-    CUDA by the runtime's or cuBLAS' name; else by that of whatever other library tells it.
-    """
-    for package in every:
-        if not re.fullmatch(_OTHERS, package.name) or re.fullmatch(_NOT, package.name):
-            continue
-        from gpuwhy.knowledge.libraries import cuda_of
-
+    """Packages that need CUDA's libraries, by their compiled files."""
+    for package in (one for one in every if re.fullmatch(_OTHERS, one.name)):
         one = Installed(machine, package, package.site, every, windows)
         opens = needed(one, library_files(package, _MOST))
-        found, cuda = value_or(opens, ()), cuda_by_names(opens)
-        for other in found if isinstance(cuda, Unknown) else ():
-            if "cudnn" not in other.name.lower() and cuda_of(other.name):
-                cuda = known(cuda_of(other.name), "file", other.by, f"needs {other.name}")
-                break
-        if found:
-            gpu = known(True, "file", found[0].by, f"needs {found[0].name}")
-            built = Built(gpu, cuda, opens=opens, path=found[0].by.rpartition("/")[0])
+        for first in value_or(opens, ())[:1]:
+            gpu = known(True, "file", first.by, f"needs {first.name}")
+            path = first.by.rpartition("/")[0]
+            built = Built(gpu, cuda_by_names(opens), opens=opens, path=path)
             yield _framework(package.name, package.name, one, built)

@@ -11,9 +11,8 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
-from gpuwhy.facts.environment import Package
+from gpuwhy.facts.environment import FileRow, Package
 from gpuwhy.facts.fact import Absent, Fact, Known, Owner, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Conflict, Damage, DamageKind, Part, Share
@@ -350,34 +349,8 @@ _SAME = {"powerpc64le": "ppc64le", "i386": "i686"}
 _FEW = 4  # libraries whose headers are read
 
 
-class Misfit(NamedTuple):
-    """In which respect a package does not fit."""
-
-    kind: DamageKind
-    expected: str
-    actual: str
-
-
-class Here(NamedTuple):
-    """What the environment's Python is."""
-
-    python: str  # 3.13, 3.13t: without the global lock
-    machine: str
-
-    def refuses(self, path: str) -> Misfit | None:
-        """In which respect a module's name is not one that this Python looks for."""
-        tag = re.search(_TAG, path)
-        if tag is None:
-            return None
-        minor, flags, processor, mac = tag.groups()
-        python = f"3.{minor}{'t' if 't' in flags else ''}"
-        if mac:
-            return Misfit(DamageKind.WRONG_SYSTEM, "Linux", "macOS")
-        processor = _SAME.get(processor, processor)
-        if self.machine and processor != self.machine:
-            return Misfit(DamageKind.WRONG_MACHINE, self.machine, processor)
-        wrong = Misfit(DamageKind.WRONG_PYTHON, self.python, python)
-        return wrong if python != self.python else None
+Misfit = tuple[DamageKind, str, str]
+"""In which respect a package does not fit: what was expected, and what it is."""
 
 
 def _misfits(machine: Machine, facts: Facts, among: Iterable[Package]) -> Iterator[Damage]:
@@ -389,44 +362,50 @@ def _misfits(machine: Machine, facts: Facts, among: Iterable[Package]) -> Iterat
         return  # no name of a module tells anything
     release = major_minor(python.version)
     sites = value_or(facts.environment.sites, ())
-    free = any(f"/python{release}t/" in f"{site.path}/" for site in sites)
-    here = Here(f"{release}t" if free else release, python.machine)
+    if any(f"/python{release}t/" in f"{site.path}/" for site in sites):
+        release += "t"  # without the global lock
     for one in among:
         rows = [row.path for row in one.files.ending(".so", ".pyd")]
         paths = [f"{one.site}/{path}" for path in rows if not path.startswith(("/", ".."))]
-        found = _misfit(machine, here, paths)
+        found = _misfit(machine, release, python.machine, paths)
         if found:
-            path, wrong = found
-            yield Damage(path, wrong.kind, Part.PACKAGE, one.owner, wrong.expected, wrong.actual)
+            path, (kind, expected, actual) = found
+            yield Damage(path, kind, Part.PACKAGE, one.owner, expected, actual)
 
 
-def _misfit(machine: Machine, here: Here, paths: list[str]) -> tuple[str, Misfit] | None:
+def _misfit(
+    machine: Machine, release: str, processor: str, paths: list[str]
+) -> tuple[str, Misfit] | None:
     libraries = [path for path in paths if re.search(r"\.so[.\d]*$", path)]
     if not libraries and any(path.endswith(".pyd") for path in paths):
-        return paths[0], Misfit(DamageKind.WRONG_SYSTEM, "Linux", "Windows")
-    named = {path: here.refuses(path) for path in libraries if re.search(_TAG, path)}
+        return paths[0], (DamageKind.WRONG_SYSTEM, "Linux", "Windows")
+    tags = {path: tag for path in libraries if (tag := re.search(_TAG, path))}
+    named = {path: _refusal(tag, release, processor) for path, tag in tags.items()}
     for path, wrong in named.items():
         if wrong and all(named.values()):
             return path, wrong
     elves = [] if named else [machine.elf(path) for path in libraries[:_FEW]]
     machines = {elf.value.machine for elf in elves if isinstance(elf, Known)}
-    if machines and here.machine and here.machine not in machines:
-        return libraries[0], Misfit(DamageKind.WRONG_MACHINE, here.machine, min(machines))
+    if machines and processor and processor not in machines:
+        return libraries[0], (DamageKind.WRONG_MACHINE, processor, min(machines))
     return None
+
+
+def _refusal(tag: re.Match[str], release: str, processor: str) -> Misfit | None:
+    """Why a module's name is not one that this Python looks for."""
+    minor, flags, machine, mac = tag.groups()
+    if mac:
+        return DamageKind.WRONG_SYSTEM, "Linux", "macOS"
+    machine, python = _SAME.get(machine, machine), f"3.{minor}{'t' if 't' in flags else ''}"
+    if processor and machine != processor:
+        return DamageKind.WRONG_MACHINE, processor, machine
+    return (DamageKind.WRONG_PYTHON, release, python) if python != release else None
 
 
 # ------------------------------------------------------------ files that two packages list
 
 _CLAIMED = r"(?i)(?![/\\]|\.\.|.:)(?!.*/\.\./).*\.(so(\.\d+)*|dll|pyd)$"
 _HASHED = 2 << 20  # bytes: up to this size a hash costs less than a doubt
-
-
-class Claim(NamedTuple):
-    """One line of a RECORD: who lists a file, and what it should be."""
-
-    owner: Owner
-    sha256: str
-    size: int
 
 
 def conflicts(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Conflict, ...]]:
@@ -439,18 +418,17 @@ def conflicts(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Co
     packages = facts.environment.packages.need() or ()
     among = [one for one in packages if gpu_related(one.name) and not one.second]
     ends = (".dll", ".pyd") if value_or(facts.system.os, "") == "windows" else (".so",)
-    claims: dict[str, list[Claim]] = {}
+    claims: dict[str, list[tuple[Owner, FileRow]]] = {}
     for one in among:
         rows = [row for row in one.files.ending(*ends) if re.match(_CLAIMED, row.path)]
         kind = flavour(one.name)
         first = one.files.find(f"{kind.module}/__init__.py") if kind else None
         for row in (*rows, first) if first else rows:
-            claim = Claim(one.owner, row.sha256, row.size)
-            claims.setdefault(f"{one.site}/{row.path}", []).append(claim)
+            claims.setdefault(f"{one.site}/{row.path}", []).append((one.owner, row))
     groups: dict[tuple[Owner, ...], list[str]] = {}
     for path, several in claims.items():
-        owners = tuple(dict.fromkeys(claim.owner for claim in several))
-        if len(owners) > 1 and len({(claim.sha256, claim.size) for claim in several}) > 1:
+        owners = tuple(dict.fromkeys(owner for owner, _ in several))
+        if len(owners) > 1 and len({(row.sha256, row.size) for _, row in several}) > 1:
             groups.setdefault(owners, []).append(path)
     found = []
     for owners, paths in groups.items():
@@ -467,13 +445,15 @@ def conflicts(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Co
     return known(tuple(found), "package", "RECORD", f"of {len(among)} packages")
 
 
-def _winner(machine: Machine, path: str, claims: list[Claim], options: Options) -> Owner | None:
+def _winner(
+    machine: Machine, path: str, claims: list[tuple[Owner, FileRow]], options: Options
+) -> Owner | None:
     """The one owner whose size, or hash where sizes agree, is the file's."""
     stat = machine.stat(path)
     size = stat.value.size if isinstance(stat, Known) else -1
-    fits = [one for one in claims if one.size == size >= 0]
+    fits = [(owner, row) for owner, row in claims if row.size == size >= 0]
     if len(fits) > 1 and (size < _HASHED or options.files == "all"):
         digest = value_or(machine.sha256(path), "")
-        fits = [one for one in fits if one.sha256 == digest]
-    owners = {one.owner for one in fits}
+        fits = [(owner, row) for owner, row in fits if row.sha256 == digest]
+    owners = {owner for owner, _ in fits}
     return owners.pop() if len(owners) == 1 else None

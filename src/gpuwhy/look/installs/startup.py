@@ -77,13 +77,8 @@ def start_files(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[
 
 # ------------------------------------------------------------ whether Python starts
 
-_ALLOCATORS = r"default|debug|((py)?malloc|mimalloc)(_debug)?"
-_TAKEN = {
-    "PYTHONHASHSEED": r"random|\d{1,10}",
-    "PYTHONUTF8": r"[01]",
-    "PYTHONMALLOC": _ALLOCATORS,
-    "PYTHONTRACEMALLOC": r"\d{1,5}",
-}
+
+_TAKEN = {"PYTHONHASHSEED": r"random|\d{1,10}", "PYTHONUTF8": r"[01]"}
 """Variables with a value at which Python stops, and which values it takes."""
 
 
@@ -137,7 +132,6 @@ NO_FOLDER = "-"
 _STANDARD = STANDARD_MODULES | {one for one in sys.stdlib_module_names if one.startswith("_")}
 _MODULE = r"([A-Za-z_]\w*)(?:\.py|\.(?:cpython|abi3)[\w.-]*\.so|\.so)$"
 _INSERTED = r"sys\.path\.insert\(\s*0\s*,\s*[rR]?(['\"])(?P<folder>[^'\"]+)\1"
-_KNOWN_PTH = ("distutils-precedence.pth", "_virtualenv.pth", "matplotlib", "ray", "coverage")
 _MOST_NAMES = 4000  # names of a folder that are looked at
 
 
@@ -193,8 +187,7 @@ def _before(machine: Machine, facts: Facts, options: Options, python: Python) ->
     sites = value_or(facts.environment.sites, ())
     for site in (one.path for one in sites if one.kind != "PYTHONPATH"):
         for name in names(machine, site, r".*\.pth$"):
-            plain = name.startswith(_KNOWN_PTH)
-            text = "" if plain else "\n".join(lines(machine, f"{site}/{name}", "sys.path.insert"))
+            text = "\n".join(lines(machine, f"{site}/{name}", "sys.path.insert"))
             for inserted in re.finditer(_INSERTED, text):
                 yield Place(inserted["folder"].rstrip("/"), "pth", f"{site}/{name}")
     if python.kind == "conda":
