@@ -14,7 +14,7 @@ from contextlib import ExitStack, nullcontext
 
 from gpuwhy.answer.answer import Answer
 from gpuwhy.api.machine import output_of, with_recorded
-from gpuwhy.api.watched import Watched, after_run
+from gpuwhy.api.watched import after_run
 from gpuwhy.causes.load import catalogue
 from gpuwhy.cli import FOUND, HEALTHY, INTERRUPTED, UsageError, machine, output, refused
 from gpuwhy.cli.run import program
@@ -126,7 +126,6 @@ class World:
     def __init__(self, plan: Plan, input_file: str, python: str) -> None:
         self._plan, self._input, self._python = plan, input_file, python
         self._program = shutil.which(plan.argv[0], path=plan.environ.get("PATH")) or ""
-        self._watched: Watched | None = None
 
     def run(self, tried: Sequence[Tweak], seconds: float, sampled: bool) -> Ran:
         """One trial; whatever was made for it is gone afterwards."""
@@ -149,16 +148,15 @@ class World:
         except OSError as error:
             return Ran.of(127, 0, 0.0, "", cannot=str(error))
 
-    def explain(self, ran: Ran) -> Answer:
-        """What this machine's facts and the output of a run say together."""
-        self._watched = after_run(self._plan.argv, ran.ended, self._python)
-        return self._watched.answer
-
-    def tweaks(self) -> list[Tweak]:
-        """Everything that this machine and this program allow to change."""
-        assert self._watched
-        advised = tweaks.advised(self._watched.answer, self._plan.environ)
-        return [*advised, *self._tweaks(self._watched.facts)]
+    def explain(self, ran: Ran) -> tuple[Answer, list[Tweak], str]:
+        """What this machine's facts and the output of a run say together, everything that this
+        machine and this program allow to change, the text of the program.
+        """
+        argv = self._plan.argv
+        watched = after_run(argv, ran.ended, self._python)
+        advised = tweaks.advised(watched.answer, self._plan.environ)
+        source = "\n".join((*argv, own_text(argv)[1]))
+        return watched.answer, [*advised, *self._tweaks(watched.facts)], source
 
     def _tweaks(self, facts: Facts) -> list[Tweak]:
         plan, places = self._plan, ("script folder", "working folder")
@@ -169,10 +167,6 @@ class World:
             *tweaks.shadows(shadows),
             *tweaks.settings(plan.environ, len(value_or(facts.devices.gpus, ()))),
         ]
-
-    def source(self) -> str:
-        """The text of the program."""
-        return "\n".join((*self._plan.argv, own_text(self._plan.argv)[1]))
 
     def untried(self) -> list[Tweak]:
         """The experiments with a program that has not run yet."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -23,11 +22,6 @@ SENTENCE = 12
 def said(ending: Ending) -> str:
     """The type and the message: "KeyError: 'x'"."""
     return ": ".join(filter(None, (ending.type, ending.message)))
-
-
-def brief(ending: Ending, most: int = 140) -> str:
-    """The same, on one line."""
-    return said(ending).split("\n")[0][:most]
 
 
 def same(first: Ending, other: Ending) -> bool:
@@ -49,15 +43,14 @@ def same(first: Ending, other: Ending) -> bool:
     return raised and begins == again and len(begins) > SENTENCE
 
 
-def ending_of(ran: Ran, ok: str = "") -> Ending:
+def _ending_of(ran: Ran, ok: str) -> Ending:
     """How a run ended; without a word of its own, its last line is kept as the message."""
     ended = ran.ended
     if ran.cannot:
         return Ending("fatal", "cannot be started", ran.cannot)
     if ran.stopped:
-        hangs = ran.stopped == "hangs"
-        words = "it hung: no output and no work" if hangs else "it had not ended"
-        return Ending("timeout", "", words)
+        hung = "it hung: no output and no work"
+        return Ending("timeout", "", hung if ran.stopped == "hangs" else "it had not ended")
     if not ended.failed:
         return Ending("exit", "", f"it never printed {ok}" if ok else "", exit_code=0)
     number = ended.signal or (ended.code - 128 if 128 < ended.code <= 128 + 31 else 0)
@@ -69,21 +62,19 @@ def ending_of(ran: Ran, ok: str = "") -> Ending:
     return found
 
 
-class Judged(NamedTuple):
-    """An outcome with its ending and a note for the reader."""
-
-    outcome: Outcome
-    ending: Ending
-    note: str = ""
+Judged = tuple[Outcome, Ending, str]
+"""An outcome with its ending and a note for the reader."""
 
 
-def judge(ran: Ran, plan: Plan, bases: Sequence[Ending], away: str = "") -> Judged:
+def judge(ran: Ran, plan: Plan, bases: Sequence[Ending], away: str) -> Judged:
     """The outcome of a run; `bases` are the ways in which it failed as it is, none for the first
     run; `away` says why a success would be none.
     """
-    ending = ending_of(ran, plan.ok)
+    ending = _ending_of(ran, plan.ok)
     if ran.cannot:
-        return Judged("other", ending, f"cannot be started: {ran.cannot}")
+        return "other", ending, f"cannot be started: {ran.cannot}"
+    if ran.stopped == "budget":
+        return "unclear", ending, "stopped: the budget is spent"
     hung = bool(bases) and bases[0].kind == "timeout"
     outlives = bool(plan.seconds) or (bool(bases) and not hung and not plan.timeout)
     if plan.ok:
@@ -95,10 +86,10 @@ def judge(ran: Ran, plan: Plan, bases: Sequence[Ending], away: str = "") -> Judg
     if succeeds:
         still = f"still running after {ran.ended.seconds:.0f} s" if ran.stopped == "time" else ""
         note = "it printed what --ok asks for" if ran.stopped == "ok" else still
-        return Judged("other", ending, away) if away else Judged("passes", Ending(), note)
+        return ("other", ending, away) if away else ("passes", Ending(), note)
     if ran.stopped and bases and not hung:
         if ran.stopped == "hangs":
-            return Judged("other", ending, "it hung")
-        return Judged("unclear", ending, "stopped before anything was decided")
+            return "other", ending, "it hung"
+        return "unclear", ending, "stopped before anything was decided"
     alike = not bases or any(same(one, ending) for one in bases)
-    return Judged("same" if alike else "other", ending)
+    return "same" if alike else "other", ending, ""

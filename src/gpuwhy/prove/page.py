@@ -16,7 +16,6 @@ from gpuwhy.answer.text import counted
 from gpuwhy.answer.tree import Code, Document, Heading, Item, Mark, Soft
 from gpuwhy.log.ending import Ending
 from gpuwhy.prove.counts import counts, flaky
-from gpuwhy.prove.endings import brief
 from gpuwhy.prove.proof import Cause, Counts, End, Once, Outcome, Proof, Status, Trial, Tweak
 from gpuwhy.prove.session import WORDS, Session
 from gpuwhy.prove.tweaks import change_of, hard_limits, in_words, named
@@ -48,7 +47,7 @@ def proof_of(session: Session, titles: Mapping[str, str], hide: Callable[[str], 
         ruled_out=refuted,
         change=change_of(found, plan.environ) if helps else None,
         runs=len(runs),
-        experiments=_trials(runs, hide),
+        experiments=tuple(_trials(runs, hide)),
         ending=_end(session.base or (runs[-1].ending if runs else Ending()), hide),
         counts=now,
         rate="fails {} of {}".format(*now.failed) if flaky(runs) else "",
@@ -60,39 +59,29 @@ def proof_of(session: Session, titles: Mapping[str, str], hide: Callable[[str], 
 
 
 def _end(ending: Ending, hide: Callable[[str], str]) -> End:
-    kept = ("kind", "type", "message", "line", "exit_code")
-    end: End = {name: getattr(ending, name) for name in kept}
-    shown = ("file", "line", "function", "owner")
+    kept, shown = ("kind", "type", "line", "exit_code"), ("file", "line", "function", "owner")
     frame = {name: getattr(ending.frame, name) for name in shown} if ending.frame else None
-    return {**end, "message": hide(ending.message), "frame": frame}
+    end: End = {name: getattr(ending, name) for name in kept}
+    return end | {"message": hide(ending.message), "frame": frame}
 
 
-def _trials(runs: Sequence[Once], hide: Callable[[str], str]) -> tuple[Trial, ...]:
+def _trials(runs: Sequence[Once], hide: Callable[[str], str]) -> Iterator[Trial]:
     """The runs as a table: each change once, in the order in which it was first tried."""
-    groups: dict[frozenset[str], list[Once]] = {}
-    for one in runs:
-        groups.setdefault(one.key, []).append(one)
     worst: Sequence[Outcome] = ("same", "other", "unclear", "passes")
-    out = []
-    for group in groups.values():
+    for key in dict.fromkeys(one.key for one in runs):
+        group = [one for one in runs if one.key == key]
         shown = min(group, key=lambda one: worst.index(one.outcome))
-        out.append(
-            Trial(
-                change=named(shown.tweaks),
-                tweaks=tuple(one.id for one in shown.tweaks),
-                outcome=shown.outcome,
-                n=len(group),
-                seconds=round(sum(one.seconds for one in group) / len(group), 2),
-                ending=_end(shown.ending, hide) if shown.outcome in ("same", "other") else None,
-                outcomes=tuple(one.outcome for one in group),
-                note=next((hide(one.note) for one in group if one.note), ""),
-                purpose=group[0].purpose,
-            )
+        yield Trial(
+            change=named(shown.tweaks),
+            tweaks=tuple(one.id for one in shown.tweaks),
+            outcome=shown.outcome,
+            n=len(group),
+            seconds=round(sum(one.seconds for one in group) / len(group), 2),
+            ending=_end(shown.ending, hide) if shown.outcome in ("same", "other") else None,
+            outcomes=tuple(one.outcome for one in group),
+            note=next((hide(one.note) for one in group if one.note), ""),
+            purpose=group[0].purpose,
         )
-    return tuple(out)
-
-
-# Causes
 
 
 def _causes(
@@ -112,12 +101,11 @@ def _causes(
         likely = max(tweak.causes, key=lambda cause: session.causes.get(cause, 0.0), default="")
         spoken = tweak.kind != "limit" and session.causes.get(likely, 0.0) >= SPEAKS
         guilty.append(likely if spoken else tweak.causes[0])
-    first = []
+    first, sure = [], PROVEN if session.proven else LIKELY
     for id_ in dict.fromkeys(guilty):
         plain = CauseFound(id_, titles.get(id_, id_), 0.0, "", (), (), ())
         old = next((one for one in known if one.id == id_), plain)
         told = asdict(old) | {"because": (because, *old.because), "fixes": (*fixes, *old.fixes)}
-        sure = PROVEN if session.proven else LIKELY
         told |= {"confidence": max(sure, old.confidence), "with_gpu": False}
         first.append(Cause(**told, proven=session.proven))
     share = 1.0 if not helps else 0.5 if not session.proven else 1.0 - PROVEN
@@ -134,9 +122,6 @@ def _refuted(session: Session) -> Iterator[RuledOut]:
         untried = cause == "env.limit" and hard_limits(session.plan)
         if own and not untried and any({one.id for one in own} <= key for key in failed):
             yield RuledOut(cause, f"it fails the same {named(own)}")
-
-
-# Sentences
 
 
 def _sentence(tweaks: Sequence[Tweak], now: Counts) -> str:
@@ -187,27 +172,14 @@ def _notes(session: Session, status: str, now: Counts) -> Iterator[str]:
         return
     if status == "open" and not session.found:
         yield _not_proven(session, now)
-    yield from _of_the_runs(session)
-    if base.type.endswith("EOFError"):
-        yield "it asks for input: gpuwhy prove -- CMD < FILE gives every run the same"
-    if base.kind == "timeout" and not plan.timeout:
-        yield f"{plan.quiet:.0f} s without output or work are a hang; --timeout N says when else"
-
-
-def _of_the_runs(session: Session) -> Iterator[str]:
-    for one in session.turns:
-        other = [run for run in session.runs if one.id in run.key and run.outcome == "other"]
-        yield from (f"{one.text} it fails otherwise: {brief(run.ending)}" for run in other[:1])
     plain = [one.outcome for one in session.runs if not one.key and one.outcome != "unclear"]
     if "passes" in plain and plain == sorted(plain, reverse=True):
         heals = "a run left something behind (a cache, a file) that heals it"
         yield f"it failed at first and then ran as it is: it fails at times, or {heals}"
-    if len(session.bases) > 1:
-        ways = "; ".join(brief(one, 80) for one in session.bases[:4])
-        yield f"it fails in {len(session.bases)} ways, all taken for the same failure: {ways}"
-
-
-# The document
+    if base.type.endswith("EOFError"):
+        yield "it asks for input: gpuwhy prove -- CMD < FILE gives every run the same"
+    if base.kind == "timeout" and not plan.timeout:
+        yield f"{plan.quiet:.0f} s without output or work are a hang; --timeout N says when else"
 
 
 def document(proof: Proof, answer: Answer | None, whole: bool = False) -> Document:
@@ -239,13 +211,13 @@ def _answer(proof: Proof, answer: Answer) -> Answer:
     return replace(decided, verdict=verdict, question=None)
 
 
+def _silence(one: Trial) -> tuple[bool, bool, int]:
+    return bool(one.tweaks) and one.outcome != "passes", one.outcome != "other", len(one.tweaks)
+
+
 def _rows(experiments: Sequence[Trial], most: int) -> Iterator[Item]:
     """The experiments; of many, those that tell most."""
-
-    def silent(one: Trial) -> tuple[bool, bool, int]:
-        return bool(one.tweaks) and one.outcome != "passes", one.outcome != "other", len(one.tweaks)
-
-    kept = sorted(experiments, key=silent)[:most]
+    kept = sorted(experiments, key=_silence)[:most]
     for one in (one for one in experiments if one in kept):
         times = f" ({one.outcomes.count(one.outcome)} of {one.n})" if one.n > 1 else ""
         note = f", {one.note}" if one.note else ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from itertools import accumulate
 from math import log2
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from gpuwhy.prove.proof import Outcome, Tweak
 from gpuwhy.prove.weigh import named_in, needed_by
@@ -33,28 +33,19 @@ class Result(NamedTuple):
     message: str = ""  # the ending's words
 
 
-class Found(NamedTuple):
-    """What the search ends with."""
-
-    tweaks: tuple[Tweak, ...] = ()  # with these it ran; () where nothing was found
-    turns: tuple[Tweak, ...] = ()  # each of these alone turns the failure into another one
+T = TypeVar("T")
+Asks = Generator[tuple[Tweak, ...], Result, T]
 
 
-Asked = Generator[tuple[Tweak, ...], Result, Result]
-Hunt = Generator[tuple[Tweak, ...], Result, Found]
-Steps = Generator[tuple[Tweak, ...], Result, None]
-Sized = Generator[tuple[Tweak, ...], Result, tuple[int, Result]]
-
-
-def hunt(tweaks: Sequence[Tweak], doubt: float) -> Hunt:
-    """From weighed tweaks to the smallest set with which the program runs."""
+def hunt(tweaks: Sequence[Tweak], doubt: float) -> Asks[tuple[Tweak, ...]]:
+    """From weighed tweaks to the smallest set with which the program runs; () for none."""
     search = _Search(tweaks, doubt)
     yield from search.grow()
     if search.high and not search.found:
         yield from search.shrink()
-    for one in list(search.found) if len(search.found) > 1 else []:
-        yield from search.leave_out(one)
-    return Found(tuple(search.found), tuple(search.turns))
+    if len(search.found) > 1:
+        yield from search.leave_out()
+    return tuple(search.found)
 
 
 class _Search:
@@ -66,17 +57,16 @@ class _Search:
         self.doubt = doubt
         self.low = self.high = 0
         self.found: list[Tweak] = []
-        self.turns: list[Tweak] = []
         self._known: dict[frozenset[str], Result] = {}
 
-    def ask(self, tweaks: Sequence[Tweak]) -> Asked:
+    def ask(self, tweaks: Sequence[Tweak]) -> Asks[Result]:
         """The outcome with these; the same is never asked twice."""
         key = frozenset(one.id for one in tweaks)
         if key not in self._known:
             self._known[key] = yield tuple(tweaks)
         return self._known[key]
 
-    def grow(self) -> Steps:
+    def grow(self) -> Asks[None]:
         """Try beginnings of the order, and single tweaks, until one passes."""
         while not self.high and not self.found:
             size, alone = self._best()
@@ -121,11 +111,10 @@ class _Search:
                 best, size, alone = _entropy(chance), 0, one
         return size, alone
 
-    def _kept(self, size: int, result: Result) -> Sized:
+    def _kept(self, size: int, result: Result) -> Asks[tuple[int, Result]]:
         """The beginning fails otherwise: leave out what the program cannot do without."""
         for _ in range(PATIENCE):
             gone = needed_by(result.message, self.joint[:size])
-            turning = None
             if not gone:
                 # the last of the shortest beginning that fails otherwise makes it another failure
                 low, high = 0, size
@@ -135,17 +124,15 @@ class _Search:
                     if found.outcome == "passes":
                         return middle, found
                     low, high = (low, middle) if found.outcome == "other" else (middle, high)
-                turning = self.joint[high - 1]
-                gone = [turning]
+                gone = [self.joint[high - 1]]
             self.joint = [one for one in self.joint if one not in gone]
             size, self.low = size - len(gone), 0
             result = yield from self.ask(self.joint[:size])
             if result.outcome != "other":
-                self.turns += [turning] if turning and result.outcome == "same" else []
                 return size, result
         return size, Result("same")
 
-    def shrink(self) -> Steps:
+    def shrink(self) -> Asks[None]:
         """Down to those that are needed."""
         low, high = self.low, self.high
         while True:
@@ -163,15 +150,16 @@ class _Search:
                 return
             low, high = 0, high - 1
 
-    def leave_out(self, one: Tweak) -> Steps:
-        """One of several is put back, in case it runs without that change too."""
-        less = [other for other in self.found if other is not one]
-        key = {other.id for other in less}
-        if any(key <= known and r.outcome != "passes" for known, r in self._known.items()):
-            return
-        result = yield from self.ask(less)
-        if result.outcome == "passes":
-            self.found = less
+    def leave_out(self) -> Asks[None]:
+        """Each of several is put back, in case it runs without that change too."""
+        for one in tuple(self.found):
+            less = [other for other in self.found if other is not one]
+            key = {other.id for other in less}
+            if any(key <= known and r.outcome != "passes" for known, r in self._known.items()):
+                continue
+            result = yield from self.ask(less)
+            if result.outcome == "passes":
+                self.found = less
 
 
 def _entropy(chance: float) -> float:

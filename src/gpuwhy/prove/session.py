@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gpuwhy.answer.answer import Answer
 from gpuwhy.log.ending import Ending
 from gpuwhy.prove.counts import contradicted, counts, flaky, in_turn, proven, wanted
-from gpuwhy.prove.endings import Judged, brief, judge, said
+from gpuwhy.prove.endings import judge, said
 from gpuwhy.prove.proof import Once, Outcome, Plan, Tweak
 from gpuwhy.prove.search import Result, hunt
 from gpuwhy.prove.tweaks import named
@@ -40,14 +40,10 @@ class World(Protocol):
     def run(self, tweaks: Sequence[Tweak], seconds: float, sampled: bool) -> Ran:
         """One trial; whatever was made for it is gone afterwards."""
 
-    def explain(self, ran: Ran) -> Answer:
-        """What the machine's facts and this output say together."""
-
-    def tweaks(self) -> Sequence[Tweak]:
-        """Everything that this machine and this program allow to change."""
-
-    def source(self) -> str:
-        """The text of the program."""
+    def explain(self, ran: Ran) -> tuple[Answer, Sequence[Tweak], str]:
+        """What the machine's facts and this output say together, everything that this machine and
+        this program allow to change, the text of the program.
+        """
 
 
 class Session:
@@ -63,7 +59,6 @@ class Session:
         self.answer: Answer | None = None
         self.tweaks: list[Tweak] = []
         self.found: tuple[Tweak, ...] = ()
-        self.turns: tuple[Tweak, ...] = ()  # each alone turns the failure into another one
         self.share = 1.0  # of the change found among all weights
         self.proven = self.interrupted = self.spent = False
         self.given: Ran | None = None  # a failure that was recorded before
@@ -122,8 +117,6 @@ class Session:
         if self.last and not self.proven:
             self.last(self)
 
-    # Runs
-
     def _left(self) -> float:
         return self.budget - (time.monotonic() - self.began)
 
@@ -153,30 +146,24 @@ class Session:
         """What came of a run. The first failure is what everything is compared with; as it is,
         whatever the program says is its failure.
         """
-        judged = judge(ran, self.plan, self.bases, self._away(tweaks, ran))
-        if ran.stopped == "budget":
-            judged = Judged("unclear", judged.ending, "stopped: the budget is spent")
-        elif not tweaks and self.bases and judged.outcome == "other":
-            self.bases.append(judged.ending)
-            judged = Judged("same", judged.ending, f"in another way: {brief(judged.ending)}")
+        outcome, ending, why = judge(ran, self.plan, self.bases, self._away(tweaks, ran))
+        if not tweaks and self.bases and outcome == "other":
+            self.bases.append(ending)
+            outcome, why = "same", "in another way: " + said(ending).split("\n")[0][:140]
         ended = f"left {', '.join(ran.left[:3])} running: ended" if ran.left else ""
         recorded = "as it was recorded" if purpose == "recorded" else ""
-        note = "; ".join(filter(None, (recorded, judged.note, ended)))
-        seconds = ran.ended.seconds
-        once = Once(tuple(tweaks), judged.outcome, judged.ending, seconds, purpose, note)
-        self.runs.append(once)
-        first = not self.bases and once.outcome == "same"
-        word = "fails" if first else WORDS[once.outcome]
+        note, seconds = "; ".join(filter(None, (recorded, why, ended))), ran.ended.seconds
+        self.runs.append(Once(tuple(tweaks), outcome, ending, seconds, purpose, note))
+        first = not self.bases and outcome == "same"
+        word = "fails" if first else WORDS[outcome]
         self._say(f"run {len(self.runs)}: {named(tweaks)}: {word} ({seconds:.1f} s)")
         if first:
-            self.bases, self.first = [once.ending], seconds
+            self.bases, self.first = [ending], seconds
             self.touched = touched_gpu(ran) is True
-            self.answer = self.world.explain(ran)
-            source, environ = self.world.source(), self.plan.environ
-            self.tweaks = weighed(
-                self.world.tweaks(), once.ending, ran.output, self.causes, source, environ
-            )
-        return once
+            self.answer, possible, source = self.world.explain(ran)
+            more = source, self.plan.environ
+            self.tweaks = weighed(possible, ending, ran.output, self.causes, *more)
+        return self.runs[-1]
 
     def _away(self, tweaks: Sequence[Tweak], ran: Ran) -> str:
         """Why a success is none: it stayed away from the GPU that it used or asked for before."""
@@ -186,8 +173,6 @@ class Session:
         values = [self.plan.environ.get(name, "").lower() for name in names]
         asked = any(word in value for value in values for word in ("cuda", "gpu", "nvidia"))
         return "it ran, but without the GPU" if asked or self.touched else ""
-
-    # Experiments
 
     def _hunted(self) -> None:
         """The smallest change, confirmed."""
@@ -199,30 +184,22 @@ class Session:
                 outcome: Outcome = "same" if once.outcome == "unclear" else once.outcome
                 experiment = asking.send(Result(outcome, said(once.ending)))
         except StopIteration as end:
-            self.found, self.turns = end.value.tweaks, (*self.turns, *end.value.turns)
+            self.found = end.value
         if self.found:
             total = sum(one.weight for one in self.tweaks) or 1.0
             self.share = max(one.weight for one in self.found) / total
-            self.proven = self._confirmed(self.found)
+            self.proven = self._confirmed()
 
-    def _confirmed(self, change: Sequence[Tweak]) -> bool:
-        """In turn with the change and without; False where it does not hold."""
-        key = frozenset(one.id for one in change)
+    def _confirmed(self) -> bool:
+        """Run in turn with what was found and without; False where it does not hold."""
+        key = frozenset(one.id for one in self.found)
         for _ in range(CONFIRM):
             lost = any(one.outcome == "other" for one in self.runs if one.key == key)
             if proven(self.runs, key, self.first, self.share):
                 return True
             if lost or contradicted(self.runs, key) or flaky(self.runs):
                 return False
-            self.once(() if self._plain_next(key) else change, "confirm")
+            wants = counts(self.runs, key).failed[0] < wanted(key, self.first, self.share)[0]
+            turn = self.runs[-1].outcome == "passes" and not in_turn(self.runs, key)
+            self.once(() if wants or turn else self.found, "confirm")
         return False
-
-    def _plain_next(self, key: frozenset[str]) -> bool:
-        """Whether it is the turn of the program as it is."""
-        failed = counts(self.runs, key).failed[0]
-        if failed < wanted(key, self.first, self.share)[0]:
-            return True
-        if in_turn(self.runs, key) or self.runs[-1].outcome != "passes":
-            return False
-        first = next(n for n, one in enumerate(self.runs) if one.outcome == "passes")
-        return not any(one.outcome == "same" and not one.key for one in self.runs[first:])

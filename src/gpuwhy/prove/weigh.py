@@ -52,10 +52,8 @@ def weighed(
             factors = zip(NAMED, seen, strict=True)
             weight *= next((factor for factor, words in factors if one.name in words), 1.0)
             weight *= VALUE if _says_value(one, last, output, environ) else 1.0
-        if one.kind == "hide" and any(file.startswith(one.value) for file in files):
-            weight *= PLACE
-        if one.id in raised:
-            weight *= PLACE
+        hides = one.kind == "hide" and any(file.startswith(one.value) for file in files)
+        weight *= PLACE ** (hides + (one.id in raised))
         if one.id not in out or weight > out[one.id].weight:
             out[one.id] = replace(one, weight=weight)
     return sorted(out.values(), key=lambda one: -one.weight)
