@@ -64,8 +64,8 @@ def test_junctions_lead_to_their_folder(disk, target):
     assert isinstance(host.link("C:/JUNCTION"), Known)
 
 
-def config(disk, own=None, two=False, **variables):
-    """The disk's hives: variables of the system, and of its one user, or of two."""
+def config(disk, **variables):
+    """The disk's hives, with variables of the system."""
     folder = disk / "Windows" / "System32" / "config"
     folder.mkdir()
     manager = {"Session Manager": {"Environment": variables}}
@@ -75,20 +75,15 @@ def config(disk, own=None, two=False, **variables):
     (folder / "SYSTEM").write_bytes(hive(tree))
     current = {"CurrentVersion": {"CurrentBuild": "19045"}}
     (folder / "SOFTWARE").write_bytes(hive({"Microsoft": {"Windows NT": current}}))
-    for name in ("Anna Maria", "Bo") if two else ("Anna Maria",) if own else ():
-        (disk / "Users" / name).mkdir(exist_ok=True)
-        (disk / "Users" / name / "NTUSER.DAT").write_bytes(hive({"Environment": own}))
 
 
 def test_the_registry_and_the_variables_come_from_the_hives_of_the_disk(disk):
-    own = {"Path": "C:\\tools\\cuda\\bin;%CUDA_PATH%\\x", "CUDNN_PATH": "C:\\dnn"}
     path = ("%SystemRoot%\\system32;%CUDA_PATH%\\bin",)
-    config(disk, own, Path=path, CUDA_PATH="C:\\CUDA", API_TOKEN="x")
+    config(disk, Path=path, CUDA_PATH="C:\\CUDA", CUDNN_PATH="%CUDA_PATH%\\x", API_TOKEN="x")
     machine = folder_machine(str(disk))
     variables = machine.environ().need()
-    system = "C:\\Windows\\system32;C:\\CUDA\\bin"
-    assert variables["PATH"] == f"{system};C:\\tools\\cuda\\bin;%CUDA_PATH%\\x"  # REG_SZ stays
-    assert (variables["CUDA_PATH"], variables["CUDNN_PATH"]) == ("C:\\CUDA", "C:\\dnn")
+    assert variables["PATH"] == "C:\\Windows\\system32;C:\\CUDA\\bin"
+    assert variables["CUDNN_PATH"] == "%CUDA_PATH%\\x"  # REG_SZ stays
     assert "API_TOKEN" not in variables
     control = "HKLM/SYSTEM/CurrentControlSet"
     pci = machine.registry(f"{control}/Enum/PCI").need()
@@ -97,14 +92,6 @@ def test_the_registry_and_the_variables_come_from_the_hives_of_the_disk(disk):
     assert current.values["CurrentBuild"] == "19045"
     assert isinstance(machine.registry(f"{control}/Enum/USB"), Absent)
     assert isinstance(machine.registry("HKLM/HARDWARE/DESCRIPTION"), Unknown)
-
-
-@pytest.mark.parametrize("two", [False, True])
-def test_what_windows_sets_for_the_one_user_of_a_disk_is_known_and_of_two_neither_is_taken(disk, two):
-    config(disk, {"Path": ("%USERPROFILE%\\bin;%LOCALAPPDATA%\\x",)}, two, Path="C:\\a")
-    home = "C:\\Users\\Anna Maria"
-    found = folder_machine(str(disk)).environ().need()["PATH"]
-    assert found == ("C:\\a" if two else f"C:\\a;{home}\\bin;{home}\\AppData\\Local\\x")
 
 
 def test_without_hives_the_variables_stay_unknown(disk):

@@ -30,14 +30,6 @@ class GpuUse(Record, frozen=True):
     curve: tuple[Moment, ...]  # thinned; peaks stay
 
 
-class HostMoment(Record, frozen=True):
-    """Host memory at one moment of a watched program, in bytes."""
-
-    seconds: float  # since its start
-    own: int  # resident, the program and its descendants
-    left: int  # what the machine could still give; -1 = not seen
-
-
 class HostUse(Record, frozen=True):
     """Host memory while a watched program ran, in bytes."""
 
@@ -45,7 +37,6 @@ class HostUse(Record, frozen=True):
     least_available: Fact[int]
     limit: Fact[int]  # of the control group
     held: Fact[int]  # highest use within that limit, file cache left out
-    curve: tuple[HostMoment, ...] = ()  # thinned; peaks stay
 
 
 class Limit(Record, frozen=True):

@@ -21,7 +21,7 @@ from gpuwhy.formats.elf import read_sections
 from gpuwhy.formats.ldcache import read_ldcache
 from gpuwhy.formats.symbols import Symbols
 from gpuwhy.machine.allowlist import kept, kept_line
-from gpuwhy.machine.machine import Changes, DebPackage, Disk, Entry, Gathered, Stat
+from gpuwhy.machine.machine import Changes, DebPackage, Entry, Gathered, Stat
 from gpuwhy.machine.reading import lines_with, pread_of, regular
 from gpuwhy.machine.record_changed import changes, digest
 
@@ -159,16 +159,6 @@ class FileSystem:
         """Whether this user may read it: everybody may, or the system says so."""
         return mode[1::3] == "rrr" or os.access(path, os.R_OK)
 
-    def space(self, path: str) -> Disk:
-        """Size and free bytes of the file system there."""
-        if not hasattr(os, "statvfs"):  # Windows
-            import shutil
-
-            used = shutil.disk_usage(path)
-            return Disk(used.total, used.free)
-        s = os.statvfs(path)
-        return Disk(s.f_frsize * s.f_blocks, s.f_frsize * s.f_bavail)
-
     def whole(self, path: str, most: int) -> bytes:
         """All bytes of a file; raises OSError where there are more than `most`."""
         found: list[bytes] = []
@@ -201,7 +191,7 @@ class Files:
         self._lock = threading.Lock()
 
     def ask(self, question: str, args: tuple[Any, ...]) -> Fact[Any]:
-        """Answer one of FILE_QUESTIONS, `link`, `real` or `disk`."""
+        """Answer one of FILE_QUESTIONS, `link` or `real`."""
         if question == "dpkg":
             return self.answer(_DPKG_STATUS, lambda path: self._dpkg(path, *args))
         if question == "ldcache":
@@ -213,7 +203,7 @@ class Files:
             module, _, name = _READERS[question].partition(":")
             reader = getattr(import_module(f"gpuwhy.formats.{module}"), name)
             return self.answer(path, lambda p: self._by(p, reader, *rest))
-        kind: SourceKind = "folder" if question in ("list", "gather", "disk") else "file"
+        kind: SourceKind = "folder" if question in ("list", "gather") else "file"
         answer = getattr(self, f"_{question}")
         return self.answer(path, lambda p: answer(p, *rest), kind)
 
@@ -246,9 +236,6 @@ class Files:
 
     def _stat(self, path: str) -> Stat:
         return self.system.stat(self.system.place(path))
-
-    def _disk(self, path: str) -> Disk:
-        return self.system.space(self.system.place(path))
 
     # ------------------------------------------------------------ texts and names
 

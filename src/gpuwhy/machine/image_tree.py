@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from gpuwhy.formats import CutError, MalformedError, Pread
 from gpuwhy.formats.tar import Entry, Kind, read_tar
 from gpuwhy.machine.files import FileSystem, Opened, parts, resolved
-from gpuwhy.machine.machine import Disk, Stat
+from gpuwhy.machine.machine import Stat
 from gpuwhy.machine.reading import NotRegularError
 
 MAX_WEIGHT = 1 << 30
@@ -219,7 +219,3 @@ class ImageSystem(FileSystem):
         found = self.place(path)
         self.tree.at(found)
         return found
-
-    def space(self, path: str) -> Disk:
-        """Layers have no file system of their own."""
-        raise OSError(errno.ENOTSUP, "an image has no disk")

@@ -11,7 +11,7 @@ from typing import Any
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, Why
 from gpuwhy.machine.files import Files, FileSystem
-from gpuwhy.machine.machine import Lines, Machine, RegistryKey, Standing, Uname
+from gpuwhy.machine.machine import Disk, Lines, Machine, RegistryKey, Standing, Uname
 from gpuwhy.machine.shapes import shape
 
 _KERNEL = (
@@ -83,6 +83,13 @@ class LiveMachine(Machine):
         soft, _ = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
         value = -1 if soft == resource.RLIM_INFINITY else soft
         return Known(value, Source("call", f"getrlimit(RLIMIT_{name})"))
+
+    def _disk(self, path: str) -> Fact[Disk]:
+        def look(path: str) -> Disk:
+            space = os.statvfs(path)
+            return Disk(space.f_frsize * space.f_blocks, space.f_frsize * space.f_bavail)
+
+        return self._files.answer(path, look, "folder")
 
     def _standing(self, path: str) -> Fact[Standing]:
         if WINDOWS:

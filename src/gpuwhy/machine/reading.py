@@ -26,13 +26,6 @@ MOST_OF_KERNEL = 1 << 26
 _FLAGS = os.O_RDONLY
 for _flag in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY", "O_NOINHERIT"):
     _FLAGS |= getattr(os, _flag, 0)  # each system has some of them
-_KINDS = (
-    (stat.S_ISDIR, "it is a folder"),
-    (stat.S_ISFIFO, "not a regular file but a pipe"),
-    (stat.S_ISSOCK, "not a regular file but a socket"),
-    (stat.S_ISCHR, "not a regular file but a device"),
-    (stat.S_ISBLK, "not a regular file but a device"),
-)
 _OPEN_ALREADY = r"/dev/(?:stdin|fd/(\d{1,6}))|/proc/self/fd/(\d{1,6})"
 
 
@@ -43,9 +36,10 @@ class NotRegularError(OSError):
 def _refuse(found: os.stat_result, path: str) -> None:
     if stat.S_ISREG(found.st_mode):
         return
-    why = next((words for is_one, words in _KINDS if is_one(found.st_mode)), "not a regular file")
-    number = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
-    raise NotRegularError(number, why, path)
+    if stat.S_ISDIR(found.st_mode):
+        raise NotRegularError(errno.EISDIR, "it is a folder", path)
+    kind = "pipe" if stat.S_ISFIFO(found.st_mode) else "socket or a device"
+    raise NotRegularError(errno.EINVAL, f"not a regular file but a {kind}", path)
 
 
 def regular(path: str) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, value_or
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
 from gpuwhy.formats.hive import Hive, HiveKey, Value
 from gpuwhy.machine.files import resolved
 from gpuwhy.machine.folder import CANNOT, FolderMachine, FolderSystem
@@ -46,13 +46,12 @@ def registry(key: str) -> Fact[RegistryKey]:
         return Unknown("registry: only Windows has one")
     winreg: Any = reg
     root, _, below = key.partition("/")
-    hive = {"HKLM": winreg.HKEY_LOCAL_MACHINE, "HKCU": winreg.HKEY_CURRENT_USER}.get(root)
-    if hive is None:
+    if root != "HKLM":
         return Unknown(f"{key}: no such part of the registry")
     source, below = Source("call", "registry", key), below.replace("/", "\\")
     values, access = {}, winreg.KEY_READ | winreg.KEY_WOW64_64KEY
     try:
-        with winreg.OpenKey(hive, below, 0, access) as opened:
+        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, below, 0, access) as opened:
             count, size, _ = winreg.QueryInfoKey(opened)
             for number in range(min(size, MOST_KEYS)):
                 name, value, _ = winreg.EnumValue(opened, number)
@@ -73,9 +72,7 @@ _DRIVE = r"(?i)(?:drive_)?([A-Za-z]):?$"  # C, c:, drive_c (Wine)
 _ABSOLUTE = r"(?:/\?\?/|//[?.]/)?([A-Za-z]):(?=/|$)"  # also as junctions write it
 _MOST_NAMES = 200_000
 _CONFIG = "C:/Windows/System32/config"
-_USERS = "C:/Users"
 _HIVES = {"SYSTEM": f"{_CONFIG}/SYSTEM", "SOFTWARE": f"{_CONFIG}/SOFTWARE"}
-_PEOPLE = r"(?i)(?!(public|default.*|all users|defaultapppool)$)"
 _SYSTEM_VARIABLES = "SYSTEM/CurrentControlSet/Control/Session Manager/Environment"
 _ALWAYS = {
     **dict.fromkeys(("SYSTEMROOT", "WINDIR"), "C:/Windows"),
@@ -176,7 +173,7 @@ def _rooted(path: str, drive: str) -> str:
 class WindowsDiskMachine(FolderMachine):
     """Answers file questions from the drives, the registry and the variables from the hives.
 
-    Their keys have the usual names: HKLM/SYSTEM, HKLM/SOFTWARE, HKCU.
+    Their keys have the usual names: HKLM/SYSTEM, HKLM/SOFTWARE; those of users are not read.
     """
 
     def __init__(self, drives: dict[str, str], environ: dict[str, str] | None = None) -> None:
@@ -199,35 +196,19 @@ class WindowsDiskMachine(FolderMachine):
         return Known(RegistryKey(shown, found.value.keys[:MOST_KEYS]), found.source)
 
     def _environ(self) -> Fact[dict[str, str]]:
-        """The variables of a program that this disk's user starts: PATH is the system's first."""
-        system, own = self._key(f"HKLM/{_SYSTEM_VARIABLES}"), self._key("HKCU/Environment")
+        """The variables of every program: the system's own, without those of one user."""
+        system = self._key(f"HKLM/{_SYSTEM_VARIABLES}")
         if not isinstance(system, Known):
             return Unknown("the registry of this disk does not tell the variables", CANNOT)
-        values = own.value.values if isinstance(own, Known) else {}
-        theirs = {name.upper(): one for name, one in values.items()}
-        mine = theirs.pop("PATH", None)
-        raw = {name.upper(): one for name, one in system.value.values.items()} | theirs
+        raw = {name.upper(): one for name, one in system.value.values.items()}
         out = {name: path.replace("/", "\\") for name, path in _ALWAYS.items()}
-        if len(users := self._users()) == 1:  # what Windows sets for that one, in no hive
-            home = users[0].rpartition("/")[0].replace("/", "\\")
-            out |= {"USERPROFILE": home, "HOMEDRIVE": home[:2], "HOMEPATH": home[2:]}
-            out |= {"USERNAME": home.rpartition("\\")[2], "APPDATA": f"{home}\\AppData\\Roaming"}
-            out |= {"LOCALAPPDATA": f"{home}\\AppData\\Local"}
         out |= {name: one.text for name, one in raw.items()}
         out |= {name: _expanded(one, out) for name, one in raw.items()}
-        if mine:
-            parts = (out.get("PATH", "").rstrip(";"), _expanded(mine, out))
-            out["PATH"] = ";".join(filter(None, parts))
         source = Source("file", f"{_CONFIG}/SYSTEM", "the registry's variables")
         return Known(permitted(out), source)
 
     def _key(self, key: str) -> Fact[HiveKey]:
         root, _, below = key.partition("/")
-        if root == "HKCU":
-            users = self._users()
-            if len(users) != 1:
-                return Unknown(f"{key}: {len(users)} users on this disk")
-            return self._in_hive(users[0], below)
         hive, _, rest = below.partition("/")
         path = _HIVES.get(hive.upper()) if root == "HKLM" else None
         if path is None:
@@ -252,11 +233,6 @@ class WindowsDiskMachine(FolderMachine):
             return found
 
         return self._files.answer(path, look)
-
-    def _users(self) -> list[str]:
-        listed = value_or(self._files.ask("list", (_USERS,)), ())
-        hives = [f"{_USERS}/{one.name}/NTUSER.DAT" for one in listed if re.match(_PEOPLE, one.name)]
-        return [path for path in hives if isinstance(self._in_hive(path, ""), Known)]
 
 
 def _expanded(value: Value, variables: dict[str, str]) -> str:

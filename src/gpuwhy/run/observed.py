@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuwhy.facts.fact import Fact, Known, Source, Unknown, absent, known
-from gpuwhy.facts.run import GpuUse, HostMoment, HostUse, Moment, Run
+from gpuwhy.facts.run import GpuUse, HostUse, Moment, Run
 from gpuwhy.run.child import Ended
 from gpuwhy.run.sampler import Samples, thinned
 from gpuwhy.run.target import imported, wanted_gpu
@@ -119,17 +119,11 @@ def _host(ended: Ended) -> Fact[HostUse]:
     limits = [(point["limit"], point["held"]) for point in points if "limit" in point]
     unseen: Unknown = Unknown("not sampled")
     none = absent("file", "memory.max", "no limit") if points else unseen
-    curve = []
-    for point in _few(points):
-        free = point.get("available")
-        seconds = round(point["t"] - ended.began, 2)
-        curve.append(HostMoment(seconds, point["rss"], -1 if free is None else free))
     use = HostUse(
         peak=max([ended.peak, *(point["rss"] for point in points)]),
         least_available=Known(min(left), _SAMPLER) if left else unseen,
         limit=Known(limits[-1][0], _SAMPLER) if limits else none,
         held=Known(max(held for _, held in limits), _SAMPLER) if limits else none,
-        curve=tuple(curve),
     )
     return Known(use, _SAMPLER)
 
