@@ -85,20 +85,23 @@ def chosen(answer: Answer, choices: Iterable[str]) -> Answer:
 def batch(lines: Iterable[bytes | None]) -> Iterator[dict[str, Any]]:
     """JSON lines {"id", "log"} → {"id", "causes"}, or {"id", "error"}; blank ones are skipped."""
     for number, line in enumerate(lines, 1):
-        if line is None:
-            yield {"id": None, "error": f"line {number}: too long"}
-        elif line.strip():
-            try:
-                case, wrong = msgspec.json.decode(line), ""
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                case, wrong = {}, f"no JSON: {error}"
-            if not isinstance(case, dict):
-                case, wrong = {}, "no JSON object"
-            text, out = case.get("log"), {"id": case.get("id")}
-            if wrong or not isinstance(text, str):
-                said = wrong or '"log" is no text, or missing'
-                yield {**out, "error": f"line {number}: {said}"}
-                continue
-            log = read(text)
-            found = causes_of(log, diagnose(log))[:MOST]
-            yield {**out, "causes": [{"id": one, "confidence": round(p, 3)} for one, p in found]}
+        if line is not None and not line.strip():
+            continue
+        case, wrong = None, "too long" if line is None else "no JSON object"
+        try:
+            case = msgspec.json.decode(line or b"null")
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            wrong = f"no JSON: {error}"
+        out, text = {"id": None}, None
+        if isinstance(case, dict):
+            out, text, wrong = (
+                {"id": case.get("id")},
+                case.get("log"),
+                '"log" is no text, or missing',
+            )
+        if not isinstance(text, str):
+            yield {**out, "error": f"line {number}: {wrong}"}
+            continue
+        log = read(text)
+        found = causes_of(log, diagnose(log))[:MOST]
+        yield {**out, "causes": [{"id": one, "confidence": round(p, 3)} for one, p in found]}

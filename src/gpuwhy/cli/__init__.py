@@ -12,7 +12,6 @@ from gpuwhy._version import __version__
 from gpuwhy.machine import FORM, NOTES
 
 HEALTHY, FOUND, USAGE, FAILED, PERHAPS, INTERRUPTED = 0, 1, 2, 3, 4, 130
-_WORLD = (OSError, MemoryError, RecursionError, UnicodeError, EOFError)
 
 ASKED: set[str] = set()
 """What `gpuwhy mcp` asks of its commands: FORM, NOTES; programs that we start do not get it."""
@@ -102,14 +101,13 @@ def _closed() -> list[int]:
 
 def _ended(error: Exception) -> int:
     """What the world did to us is said in a sentence; only our own fault is a failure of ours."""
-    why = f"a text that cannot be read or written ({error})"
     if isinstance(error, OSError):
         why = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     elif isinstance(error, (MemoryError, RecursionError)):
         why = "what was given is nested too deeply, or too large for the memory there is"
-    elif isinstance(error, ValueError) and "integer string conversion" in str(error):
-        why = "what was given holds a number of thousands of digits"
-    elif not isinstance(error, _WORLD):
+    elif isinstance(error, (UnicodeError, EOFError)) or "integer string conversion" in str(error):
+        why = f"a text that cannot be read or written ({error})"
+    else:
         import traceback
 
         say(f"gpuwhy {__version__} itself failed: {type(error).__name__}: {error}")

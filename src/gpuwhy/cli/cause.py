@@ -28,40 +28,38 @@ def go(options: argparse.Namespace) -> int:
             see = ", ".join(near) or "gpuwhy cause"
             raise UsageError(f"there is no cause {options.id!r}; see {see}")
         values |= {"id": options.id, "title": titles[options.id], "page": text}
-        blocks = list(blocks_of(text))
+        blocks = list(_blocks(text))
     else:
         values["causes"] = [{"id": name, "title": title} for name, title in titles.items()]
     output.put(options, tree.Document(tuple(blocks), title=options.id or "causes"), values)
     return HEALTHY
 
 
-def blocks_of(text: str) -> Iterator[tree.Block]:
+def _blocks(text: str) -> Iterator[tree.Block]:
     """A page of Markdown: headings, paragraphs, lists, code, tables."""
     parts = re.split(r"^```(\w*)\n(.*?)^```$", text, flags=re.S | re.M)
     for at in range(0, len(parts), 3):
         apart = re.sub(r"(?m)^(#.*)$", r"\n\1\n", parts[at])
-        for paragraph in filter(str.strip, re.split(r"\n\s*\n", apart)):
-            yield _block(paragraph.strip("\n"))
+        for paragraph in filter(None, map(str.strip, re.split(r"\n\s*\n", apart))):
+            title, listed = paragraph.lstrip("#"), _ITEM.match(paragraph)
+            if title != paragraph:
+                yield tree.Heading(_spans(title.strip()), level=len(paragraph) - len(title))
+            elif paragraph.startswith("|"):
+                lines = (row.strip("|").split("|") for row in paragraph.splitlines())
+                head, _, *rows = ([_spans(cell.strip()) for cell in row] for row in lines)
+                yield table([str(cell[0]) for cell in head], rows)
+            elif listed:
+                rest = re.split(r"\n\s*(?:[-*]|\d+\.)\s+", paragraph[listed.end() :])
+                shown = (item(_spans(" ".join(one.split()))) for one in rest)
+                yield items(shown, bool(listed[1]))
+            else:
+                yield tree.Paragraph(_spans(" ".join(paragraph.split())))
         if at + 2 < len(parts):
             shell = parts[at + 1] == "sh"
             yield tree.Command(parts[at + 2].rstrip("\n"), "sh" if shell else "text")
 
 
-def _block(text: str) -> tree.Block:
-    if text.startswith("#"):
-        title = text.lstrip("#")
-        return tree.Heading(spans(title.strip()), level=len(text) - len(title))
-    if text.startswith("|"):
-        rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in text.splitlines()]
-        return table(rows[0], [[spans(cell) for cell in row] for row in rows[2:]])
-    listed = _ITEM.match(text)
-    if listed:
-        rest = re.split(r"\n\s*(?:[-*]|\d+\.)\s+", text[listed.end() :])
-        return items((item(spans(" ".join(one.split()))) for one in rest), bool(listed[1]))
-    return tree.Paragraph(spans(" ".join(text.split())))
-
-
-def spans(text: str) -> tree.Line:
+def _spans(text: str) -> tree.Line:
     """Words, code, links."""
     out: list[tree.Span] = []
     at = 0

@@ -24,7 +24,9 @@ def go(options: argparse.Namespace) -> int:
     asked = " ".join(options.code)
     found = [behind(one) for one in codes.find(asked)]
     if not found:
-        raise UsageError(_unknown(asked))
+        near, apis = codes.near(asked[:200]), ", ".join(codes.apis())
+        hint = f"did you mean {', '.join(near)}?" if near else f"a number or a name, behind {apis}"
+        raise UsageError(f"no code {asked[:60]!r} is known; {hint}")
     matches = [{**msgspec.to_builtins(one), "source": str(one.source)} for one in found]
     values = {"schema": "gpuwhy.code/1", "asked": asked, "matches": matches}
     _, rest = codes.split(asked)
@@ -33,7 +35,11 @@ def go(options: argparse.Namespace) -> int:
     blocks = [block for one in found for block in _one(one)]
     if len(found) > _FEW:
         head = f"{shown} depends on the library; gpuwhy code API {shown} says more"
-        rows = [(one.api, _short(shown, one)) for one in found]
+        rows = []
+        for one in found:
+            where = next((n.where for n in one.numbers if str(n.code) == shown and n.where), "")
+            named = "".join(one.names[:1]) + (f" ({where})" if where and one.names else "")
+            rows.append((one.api, ": ".join(filter(None, (named, one.meaning)))))
         blocks = [Heading((head,)), table(("API", "meaning"), rows)]
     output.put(options, Document(tuple(blocks), title=f"gpuwhy code {shown}"), values)
     return HEALTHY
@@ -51,17 +57,3 @@ def _one(one: Status) -> list[Block]:
     )
     meaning = [Paragraph((one.meaning,))] if one.meaning else []
     return [Heading((f"{one.title}: {title}",)), *meaning, rows]
-
-
-def _short(asked: str, one: Status) -> str:
-    where = next((n.where for n in one.numbers if str(n.code) == asked and n.where), "")
-    named = f"{one.names[0]} ({where})" if where and one.names else "".join(one.names[:1])
-    return ": ".join(filter(None, (named, one.meaning)))
-
-
-def _unknown(asked: str) -> str:
-    shown = asked if len(asked) <= 60 else asked[:57] + "…"
-    if close := codes.near(asked[:200]):
-        return f"no code {shown!r} is known; did you mean {', '.join(close)}?"
-    apis = ", ".join(codes.apis())
-    return f"no code {shown!r} is known; give a number or a name, if need be behind one of {apis}"

@@ -10,7 +10,6 @@ import sys
 
 from msgspec.structs import replace
 
-from gpuwhy.answer.text import counted
 from gpuwhy.cli import FOUND, HEALTHY, INTERRUPTED, PERHAPS, UsageError, output, refused, say
 from gpuwhy.cli.machine import seen
 from gpuwhy.cli.terminal import write
@@ -64,8 +63,7 @@ def _take(options: argparse.Namespace, causes: dict[str, int]) -> dict[str, int]
             shown = ", ".join(causes) or "none"
             raise UsageError(f"{name} is not among the causes of this diagnosis ({shown})")
         if take.get(name, 0) > causes[name]:
-            has = counted(causes[name], "remedy", "remedies")
-            raise UsageError(f"--take {name}={take[name]}: it has {has}")
+            raise UsageError(f"--take {name}={take[name]}: it has {causes[name]}")
     return take
 
 

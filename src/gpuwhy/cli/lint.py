@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice
+from pathlib import Path
 
 from gpuwhy._version import __version__
 from gpuwhy.answer import ci
@@ -35,14 +36,13 @@ _SKIPPED = _ROOTS | {
 def go(options: argparse.Namespace) -> int:
     """Read, check, print."""
     if options.explain:
-        write(output.text(report.page(rules()[_known(options.explain)])))
-        return HEALTHY
+        return _page(options.explain)
     if not options.paths:
         raise UsageError("name a file or a folder, or --explain RULE")
     target, system = None, options.os or ("windows" if os.name == "nt" else "")
-    if options.driver or options.gpu or system or options.arch:
+    gpus = tuple(options.gpu)
+    if options.driver or gpus or system or options.arch:
         with refused(BadMachineError):
-            gpus = tuple(options.gpu)
             target = described((), options.driver, gpus, system=system, arch=options.arch)
     texts, unread = _texts(options.paths)
 
@@ -60,13 +60,23 @@ def go(options: argparse.Namespace) -> int:
         printed = ci.sarif(notes, __version__, {one.id: one.title for one in rules().values()})
     elif options.gitlab:
         printed = ci.gitlab(notes)
-    document = report.document(plain, options.verbose)
-    values = contract(result, __version__)
-    output.put(options, document, values, lambda: notes, printed=printed)
+    shown, values = report.document(plain, options.verbose), contract(result, __version__)
+    output.put(options, shown, values, lambda: notes, printed=printed)
     if result.problems:
         return USAGE
     failing = options.strict or any(one.severity == "error" for one in result.mistakes)
     return FOUND if result.mistakes and failing else HEALTHY
+
+
+def _page(rule: str) -> int:
+    """The page of a rule; of one that is gone, who finds such mistakes now."""
+    if rule in gone():
+        raise UsageError(f"the rule {rule} is no longer there: {gone()[rule]}")
+    if rule not in rules():
+        near = [name for name in rules() if any(part in name for part in rule.split("-"))]
+        raise UsageError(f"there is no rule {rule!r}; see {', '.join(near or rules())}")
+    write(output.text(report.page(rules()[rule])))
+    return HEALTHY
 
 
 def _correct(result: Lint, texts: dict[str, str], fix: bool) -> None:
@@ -81,16 +91,6 @@ def _correct(result: Lint, texts: dict[str, str], fix: bool) -> None:
                 raise UsageError(f"{file.path} changed meanwhile, or is not UTF-8: not written")
             writing.keep(file.path, after.encode("utf-8"))
             texts[file.path] = after
-
-
-def _known(rule: str) -> str:
-    """A rule that there is; of one that is gone, who finds such mistakes now."""
-    if rule in gone():
-        raise UsageError(f"the rule {rule} is no longer there: {gone()[rule]}")
-    if rule not in rules():
-        near = [name for name in rules() if any(part in name for part in rule.split("-"))]
-        raise UsageError(f"there is no rule {rule!r}; see {', '.join(near or rules())}")
-    return rule
 
 
 def _texts(named: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -125,11 +125,9 @@ def _root(path: str, named: Sequence[str]) -> str:
     above = os.path.abspath(path)
     folders = (os.path.abspath(one) for one in named if os.path.isdir(one))
     default = next((one for one in folders if above.startswith(one)), os.path.dirname(above))
-    for _ in range(_DEEP):
-        above = os.path.dirname(above)
-        if any(os.path.exists(os.path.join(above, one)) for one in _ROOTS):
-            return above
-    return default
+    holding = [*Path(above).parents][:_DEEP]
+    found = (one for one in holding if any((one / name).exists() for name in _ROOTS))
+    return str(next(found, default))
 
 
 @cache

@@ -123,4 +123,4 @@ def _assumed(options: argparse.Namespace) -> tuple[Assume | None, str]:
 
 
 def _title(names: list[str], driver: str) -> str:
-    return ", ".join([*dict.fromkeys(names), *([f"driver {driver}"] if driver else [])])
+    return ", ".join(filter(None, [*dict.fromkeys(names), driver and f"driver {driver}"]))

@@ -87,11 +87,11 @@ def _explain(options: argparse.Namespace, argv: list[str], ended: Ended) -> None
         _print(options, after)
     for name, path in zip(("record", "json", "plot", "html"), paths, strict=True):
         try:
-            if path and (data := _file(name, path, after, ended)):
+            data = _file(name, path, after, ended) if path else ""
+            if data:
                 output.keep(path, data)
             elif path:
-                why = "GPU memory was not sampled (no GPU, or the program ended too soon)"
-                say(f"gpuwhy: no plot: {why}")
+                say("gpuwhy: no plot: GPU memory was not sampled (no GPU, or too short)")
         except UsageError as error:  # the other files are written all the same
             say(f"gpuwhy: {error}")
 

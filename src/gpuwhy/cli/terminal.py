@@ -106,22 +106,19 @@ def one_line(text: str) -> str:
 class Progress:
     """Names the step that is running on standard error, once a second has passed."""
 
-    def __init__(self, after: float = 1.0) -> None:
-        self._after = after
+    def __init__(self) -> None:
         self._text = "looking at the machine"
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._show, daemon=True)
-        self._shown = False
-        self._asked = NOTES in ASKED  # a program reads our steps, line by line
 
     def note(self, text: str) -> None:
         """Say which step runs now."""
         self._text = one_line(text)[:200]
-        if self._asked:
+        if NOTES in ASKED:  # a program reads our steps, line by line
             print(f"{NOTE}{self._text}", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Progress:
-        if self._asked:
+        if NOTES in ASKED:
             self.note(self._text)
         if sys.stderr.isatty():
             self._thread.start()
@@ -131,14 +128,12 @@ class Progress:
         self._done.set()
         if self._thread.is_alive():
             self._thread.join(0.5)
-        if self._shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def _show(self) -> None:
         start = time.monotonic()
-        if self._done.wait(self._after):
+        if self._done.wait(1.0):
             return
         while not self._done.wait(0.2):
-            self._shown = True
             said = f"… {self._text} ({time.monotonic() - start:.0f} s)"
             print(f"\r\x1b[K{said}", end="", file=sys.stderr, flush=True)
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
