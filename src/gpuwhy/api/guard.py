@@ -69,37 +69,35 @@ class Hooks:
 
     def __init__(self) -> None:
         self._busy = threading.local()  # a hook that was put over ours may call ours in turn
-        self._before: Any = None
-        self._before_in_threads: Any = None
+        self._before: dict[Any, Any] = {}
+        self._ours: dict[Any, Any] = {sys: self._uncaught, threading: self._in_thread}
 
     def install(self) -> None:
         """Explain every uncaught GPU error of any thread; once."""
-        if sys.excepthook != self._uncaught:
-            self._before, sys.excepthook = sys.excepthook, self._uncaught
-        if threading.excepthook != self._in_thread:
-            self._before_in_threads, threading.excepthook = threading.excepthook, self._in_thread
+        for module, ours in self._ours.items():
+            if module.excepthook != ours:
+                self._before[module], module.excepthook = module.excepthook, ours
 
     def uninstall(self) -> None:
         """Put back what was there, unless somebody else has put a hook over ours."""
-        if sys.excepthook == self._uncaught:
-            sys.excepthook = self._before
-        if threading.excepthook == self._in_thread:
-            threading.excepthook = self._before_in_threads
+        for module, ours in self._ours.items():
+            if module.excepthook == ours:
+                module.excepthook = self._before[module]
 
     def _uncaught(self, kind: object, error: BaseException, trace: object) -> None:
-        self._explain(error, self._before, sys.__excepthook__, kind, error, trace)
+        self._explain(error, sys, kind, error, trace)
 
     def _in_thread(self, args: threading.ExceptHookArgs) -> None:
-        self._explain(args.exc_value, self._before_in_threads, threading.__excepthook__, args)
+        self._explain(args.exc_value, threading, args)
 
-    def _explain(self, error: BaseException | None, before: Any, plain: Any, *args: Any) -> None:
+    def _explain(self, error: BaseException | None, module: Any, *args: Any) -> None:
         if getattr(self._busy, "now", False):
-            plain(*args)
+            module.__excepthook__(*args)
             return
         self._busy.now = True
         try:
             Guard().saw(error)
-            (before or plain)(*args)
+            self._before.get(module, module.__excepthook__)(*args)
         finally:
             self._busy.now = False
 

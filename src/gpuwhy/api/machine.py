@@ -90,8 +90,6 @@ def with_recorded(facts: Facts, machine: Machine) -> Facts:
     values = _recorded(machine).get("facts")
     if values is None:
         return facts
-    if isinstance(values, dict):  # an older recording has more
-        values = {name: one for name, one in values.items() if name in Run.__struct_fields__}
     try:
         return replace(facts, run=msgspec.convert(values, Run))
     except msgspec.ValidationError as error:

@@ -86,19 +86,7 @@ def _jax_platforms() -> tuple[str, ...]:
     return tuple(getattr(sys.modules.get("jax._src.xla_bridge"), "_backends", None) or ())
 
 
-def cuda_started() -> str:
-    """Who has initialised CUDA in this process, as a sentence; "" where nobody has."""
-    who = ""
-    if _torch_cuda() is not None:
-        who = "PyTorch"
-    elif {"gpu", "cuda"} & set(_jax_platforms()):
-        who = "JAX"
-    elif driver_started():
-        who = "TensorFlow" if tensorflow_started() else "some library"
-    return f"{who} has already initialised CUDA in this process" if who else ""
-
-
-def driver_started() -> bool:
+def cuda_started() -> bool:
     """Whether cuInit was called, by the driver library that is already loaded."""
     try:
         driver = ctypes.CDLL("libcuda.so.1", mode=os.RTLD_NOLOAD | os.RTLD_NOW)

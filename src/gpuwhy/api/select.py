@@ -68,9 +68,9 @@ def select_gpu(
     wanted = wish(free, capability)
     if n < 1 or by not in ("index", "uuid"):
         raise ValueError("select_gpu needs n >= 1, and by='index' or by='uuid'")
-    if started := cuda_started():
+    if cuda_started():
         late = f"{VARIABLE} is not read again. Call select_gpu() before the first use of CUDA"
-        raise SelectionError(f"{started}: {late}")
+        raise SelectionError(f"CUDA is already initialised in this process: {late}")
     chosen = choose(visible(_devices()), wanted, n)
     uuids = {one.uuid for one in chosen} - {""}
     by_uuid = by == "uuid" and len(uuids) == n  # CUDA wants indexes only, or UUIDs only

@@ -35,8 +35,8 @@ def offered(before: Sequence[str], now: str) -> list[tuple[str, str]]:
     name = before[0] if before and before[0] in COMMANDS else "check"
     command = table.command(name)
     for action in before[1:]:
-        command = command.below.get(action, command)
-    below = {action: one.help for action, one in command.below.items()}
+        command = command.actions.get(action, command)
+    below = {action: one.help for action, one in command.actions.items()}
     asked = [one for one in command.rows if before and before[-1] in one.flags and one.value]
     if not before:
         rows = {one: table.command(one).help for one in COMMANDS}

@@ -45,7 +45,7 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
     command, given = table.command(ours[0]), {}
     for row in command.rows:
         given.update(dict.fromkeys(row.flags, bool(getattr(options, row.name))))
-    for pair, text in command.excluded.items():
+    for pair, text in command.conflicts.items():
         one, other = pair.split()
         if given.get(one) and given.get(other.lstrip("!")) is (other[0] != "!"):
             raise UsageError(text)
@@ -64,7 +64,7 @@ def parser_of(name: str) -> Parser:
     _fill(parser, one)
     if one.actions:
         below = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=Parser)
-        for action, inner in one.below.items():
+        for action, inner in one.actions.items():
             _fill(below.add_parser(action, help=inner.help, usage=inner.usage or None), inner)
     return parser
 

@@ -34,19 +34,20 @@ def go(options: argparse.Namespace) -> int:
     with refused(fitting.BadMachineError, "--works-with "):
         machine = fitting.machine(options.works_with)
     wanted = naming.asked(options.name, options.version)
-    if wanted is None:
-        if options.name:
-            raise UsageError(f"{options.name!r} is no package's name; for example torch==2.6")
-        filtered = options.works_with or options.platform or options.json
-        names, spec = sorted(releases.projects()), ""
-        if not filtered:
-            return _put(options, (), _index(names))
-    else:
-        names, spec = naming.meant(wanted.name) or [wanted.name], wanted.spec
-        if len(names) == 1:
-            return _project(options, names[0], spec, machine)
-        if not options.json:
-            options.platform = options.platform or _here()
+    if wanted is None and options.name:
+        raise UsageError(f"{options.name!r} is no package's name; for example torch==2.6")
+    if wanted is None and not (options.works_with or options.platform or options.json):
+        return _put(options, (), _index(sorted(releases.projects())))
+    spec = wanted.spec if wanted else ""
+    names = naming.meant(wanted.name) if wanted else sorted(releases.projects())
+    if wanted and not names:
+        close = difflib.get_close_matches(wanted.name, releases.projects(), 3, 0.5)
+        meant = f"; did you mean {', '.join(close)}?" if close else ""
+        raise UsageError(f"nothing is known of {wanted.name!r}{meant}")
+    if len(names) == 1:
+        return _project(options, names[0], spec, machine)
+    if wanted and not options.json:
+        options.platform = options.platform or _here()
     return _several(options, names, spec, machine)
 
 
@@ -81,10 +82,7 @@ def _here() -> str:
 def _project(options: argparse.Namespace, name: str, spec: str, machine: fitting.Machine) -> int:
     """The table of a project, or the page of a release."""
     known = releases.family(name)
-    if known is None:
-        close = difflib.get_close_matches(name, releases.projects(), 3, 0.5)
-        meant = f"; did you mean {', '.join(close)}?" if close else ""
-        raise UsageError(f"nothing is known of {name!r}{meant}")
+    assert known
     chosen, said = naming.chosen(spec, _versions(known))
     found = [row for row in known.rows if row.version in chosen]
     rows = [row for row in found if options.platform in ("", "all", row.platform)]
@@ -125,7 +123,6 @@ def _rows(head: Sequence[str], cells: Sequence[Sequence[str]], rows: Sequence[Ro
 
 
 def _cells(row: Release) -> tuple[str, ...]:
-    marks = " yanked" * row.yanked + " gone" * row.gone
     names = [name for name in row.pythons if not name.endswith("t")]
     run = len(names) > 2 and all("." in name and name[-1] != "+" for name in names)
     pythons = f"{names[0]}–{names[-1]}" if run else " ".join(names)
@@ -133,13 +130,18 @@ def _cells(row: Release) -> tuple[str, ...]:
     if isinstance(row.sass, tuple):
         sass = [name.removeprefix("sm_") for name in row.sass]
         ptx = [n.removeprefix("compute_") for n in row.ptx] if isinstance(row.ptx, tuple) else []
-        also = "" if ptx == sass else " ".join(ptx)
-        archs = " ".join([*sass, *filter(None, ["+PTX" * bool(ptx), also])]) or "–"
-    version = f"{row.version}{marks}"
+        also = [] if ptx == sass else ptx
+        archs = " ".join([*sass, *["+PTX"] * bool(ptx), *also]) or "–"
+    version = row.version + " yanked" * row.yanked + " gone" * row.gone
     return (version, row.platform, _or(row.cuda), _or(row.cudnn), pythons, archs)
 
 
 def _or(value: Any) -> str:
+    if isinstance(value, dict):
+        signs = (f"{n}{s if s[:1] in '=<>~!' else f' {s}'}".rstrip() for n, s in value.items())
+        return ", ".join(signs) or "none"
+    if isinstance(value, tuple):
+        return " ".join(value) or "none"
     return "?" if value is msgspec.UNSET else "–" if value is None else str(value)
 
 
@@ -150,24 +152,17 @@ def _page(row: Described, detail: bool) -> tuple[Block, ...]:
     shown, how = [], []
     for field in FIELDS:
         value, title = getattr(release, field), _TITLES.get(field, field)
-        if value is msgspec.UNSET:
-            continue
-        if isinstance(value, dict):
-            signs = (f"{n}{s if s[:1] in '=<>~!' else f' {s}'}".rstrip() for n, s in value.items())
-            text = ", ".join(signs)
-        else:
-            text = " ".join(value) if isinstance(value, tuple) else _or(value)
-        if detail or field not in ("ships", "requires", "also"):
-            shown.append(pair(title, text or "none"))
+        if value is not msgspec.UNSET and (detail or field not in ("ships", "requires", "also")):
+            shown.append(pair(title, _or(value)))
         if read := row.evidence.get(field):
             member = f"{read.member}: " if read.member else ""
             how.append(pair(title, f"{member}{read.how} [{read.confidence}]"))
     body = pairs(
         pair("published", f"{release.uploaded or '?'}{marks}"),
-        pair("Python", " ".join(release.pythons)) if release.pythons else None,
-        pair("system", " ".join(release.systems)) if release.systems else None,
+        pair("Python", " ".join(release.pythons)),
+        pair("system", " ".join(release.systems)),
         *shown,
-        pair("not known", ", ".join(row.unknown)) if row.unknown else None,
+        pair("not known", ", ".join(row.unknown)),
     )
     files = (pair("file", release.file), pair("sha256", release.sha256))
     evidence = fold("How it was read", pairs(*how, *files)) if detail else ()

@@ -87,7 +87,7 @@ class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     conflicts: dict[str, str] = {}  # pairs of options, and what to say then
     examples: dict[str, str] = {}
     exits: dict[str, str] = msgspec.field(default_factory=USUAL.copy)
-    actions: dict[str, Any] = {}
+    actions: dict[str, Command] = {}
 
     @property
     def rows(self) -> list[Option]:
@@ -100,27 +100,19 @@ class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return out
 
     @property
-    def excluded(self) -> dict[str, str]:
-        """What does not go together."""
-        shared = _file("shared")["conflicts"] if "target" in self.shares else {}
-        return {**shared, **self.conflicts}
-
-    @property
-    def below(self) -> dict[str, Command]:
-        """Its actions."""
-        return {name: msgspec.convert(row, Command) for name, row in self.actions.items()}
-
-    @property
     def every(self) -> list[Option]:
         """Its options and those of its actions, as far as help shows them."""
-        rows = self.rows + [row for one in self.below.values() for row in one.rows]
+        rows = self.rows + [row for one in self.actions.values() for row in one.rows]
         return [row for row in rows if row.flags and not row.hidden]
 
 
 @cache
 def command(name: str) -> Command:
-    """A command of COMMANDS."""
-    return msgspec.convert(_file(name), Command)
+    """A command of COMMANDS, with what its shared options exclude."""
+    made = msgspec.convert(_file(name), Command)
+    if "target" in made.shares:
+        made.conflicts.update(_file("shared")["conflicts"])
+    return made
 
 
 @cache
