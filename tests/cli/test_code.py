@@ -31,7 +31,7 @@ def test_json():
     [
         (("CUDNN_STATUS_INTERAL_ERROR",), "did you mean CUDNN_STATUS_INTERNAL_ERROR"),
         (("xid", "99999"), "did you mean xid"),
-        (("plan9", "3"), "behind one of cuda, cudnn"),
+        (("plan9", "3"), "name one of cuda, cudnn"),
         (("\x1b[31m" + "x" * 5000,), "no code"),
     ],
 )

@@ -25,7 +25,7 @@ def go(options: argparse.Namespace) -> int:
     found = [behind(one) for one in codes.find(asked)]
     if not found:
         near, apis = codes.near(asked[:200]), ", ".join(codes.apis())
-        hint = f"did you mean {', '.join(near)}?" if near else f"a number or a name, behind {apis}"
+        hint = f"did you mean {', '.join(near)}?" if near else f"name one of {apis} too"
         raise UsageError(f"no code {asked[:60]!r} is known; {hint}")
     matches = [{**msgspec.to_builtins(one), "source": str(one.source)} for one in found]
     values = {"schema": "gpuwhy.code/1", "asked": asked, "matches": matches}
