@@ -98,6 +98,8 @@ def test_options_that_exclude_each_other_exist_and_are_refused(name):
     for pair in conflicts:
         one, other = pair.split()
         given = [one] if other.startswith("!") else [one, other]
+        if not {*given} <= {*rows}:  # shared by commands that have not every one
+            continue
         words = [name]
         for row in map(rows.get, given):
             words += [row.flags[-1], *([*row.values, "1"][:1] if row.value else [])]
