@@ -56,11 +56,11 @@ def _explained(seen: Seen, failed: Sequence[Failure]) -> Answer:
             causes.setdefault(cause.id, _of(cause, failure.who))
     for cause in by_facts.causes:
         causes.setdefault(cause.id, cause)
-    layers = []
-    for row in by_facts.layers:
-        if who and who.startswith(f"{row.name} "):
-            row = replace(row, mark="bad", note=first.causes[0].id if sure else "")
-        layers.append(row)
+    note = first.causes[0].id if sure else ""
+    layers = [
+        replace(row, mark="bad", note=note) if who.startswith(f"{row.name} ") else row
+        for row in by_facts.layers
+    ]
     kept = {one: getattr(by_facts, one) for one in ("undetermined", "not_tried", "probe", "facts")}
     return replace(
         first,

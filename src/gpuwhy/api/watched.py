@@ -12,7 +12,7 @@ from gpuwhy.api.machine import Seen, observe, output_of
 from gpuwhy.api.text import answer_of
 from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.log.message import Message, Standing
+from gpuwhy.log.message import Standing
 from gpuwhy.log.read import read
 from gpuwhy.look.look import Options
 from gpuwhy.machine.live import LiveMachine
@@ -85,25 +85,19 @@ def told(output: str, seen: Seen) -> Answer:
     code, signal = value_or(run.exit, None), value_or(run.signal, "")
     messages = judge.observed_messages(facts, output)
     log = read(output, observed=messages, exit_code=code, signal=signal)
-    log = as_printed(replace(log, messages=tuple(map(_decides, log.messages))), output)
+    decided = []
+    for one in log.messages:  # what was observed decides; a crash by itself does not
+        decides = one.observed and one.id != "signal.segv"
+        decided.append(replace(one, standing=Standing.DECIDES) if decides else one)
+    log = as_printed(replace(log, messages=tuple(decided)), output)
     answer = replace(answer_of(log, seen, command="run"), not_tried=())  # it is being watched
     if run.failed:
         return judge.after_failure(answer, facts, seen.report)
     return judge.after_success(answer, facts, seen.report)
 
 
-def _decides(one: Message) -> Message:
-    """What was observed decides, whatever the program printed after; a crash by itself does not."""
-    decides = one.observed and one.id != "signal.segv"
-    return replace(one, standing=Standing.DECIDES) if decides else one
-
-
-def again(machine: Machine, options: Options) -> tuple[Answer, str]:
-    """The answer on a recorded run, and what the program printed; of a recording without a run,
-    the answer on its machine, and "".
-    """
+def again(machine: Machine, options: Options) -> Answer:
+    """The answer on a recorded run; of a recording without a run that on its machine."""
     seen = observe(machine, options, judge.own_kills)
     output = output_of(machine)
-    if not output and not seen.facts.run.failed:
-        return seen.report, ""
-    return told(output, seen), output
+    return told(output, seen) if output or seen.facts.run.failed else seen.report

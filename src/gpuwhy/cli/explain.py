@@ -51,7 +51,7 @@ def go(options: argparse.Namespace) -> int:
         from gpuwhy.api.watched import again
         from gpuwhy.cli.machine import asked_for
 
-        answer, _ = again(*asked_for(options))
+        answer = again(*asked_for(options))
         if answer.command != "run":
             raise UsageError(f"{options.recording} holds no program's output: name a log too")
         return _printed(answer, options)

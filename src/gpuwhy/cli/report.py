@@ -66,7 +66,7 @@ def _given(path: str) -> Answer | dict[str, Any]:
     if schema == "gpuwhy.record/1":
         from gpuwhy.api.watched import again
 
-        return again(*machine.recorded(path, data))[0]
+        return again(*machine.recorded(path, data))
     if schema == "gpuwhy.report/1":
         with refused(contract.UnreadableError, f"{path}: "):
             return contract.read(msgspec.json.encode(values))
