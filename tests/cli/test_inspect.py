@@ -3,12 +3,14 @@
 import json
 import os
 import sys
+import tarfile
 from shutil import copy
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from gpuwhy.cli.inspect import is_image
 from tests import started
 from tests.formats.made import elf
 from tests.inspect.worlds import wheel
@@ -122,3 +124,17 @@ def test_what_a_program_opens_by_name_is_told(tmp_path):
     assert said["opens"] == [{"name": "libcudart.so.10.0", "path": ""}, {"name": "libcudnn.so.7", "path": ""}]
     jsonschema.validate(said, SCHEMA)
     assert done.returncode == 0, "what it needs is there"
+
+
+def test_an_archive_and_an_oci_layout_are_images(tmp_path: Path) -> None:
+    saved, layout, library = tmp_path / "image.tar", tmp_path / "layout", tmp_path / "libcudart.so.12"
+    with tarfile.open(saved, "w") as archive:
+        archive.addfile(tarfile.TarInfo("manifest.json"))
+    layout.mkdir()
+    (layout / "oci-layout").write_text("{}")
+    library.write_bytes(b"\x7fELF" + bytes(200))
+    assert is_image(str(saved))
+    assert is_image(str(layout))
+    assert not is_image(str(library))
+    assert not is_image(str(tmp_path))
+    assert not is_image("")

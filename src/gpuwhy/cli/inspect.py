@@ -9,6 +9,9 @@ import re
 
 from gpuwhy.cli import FOUND, HEALTHY, UsageError, output
 
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")
+"""How gzip, bzip2, xz and Zstandard begin; `check --root` says what such a file holds."""
+
 
 def go(options: argparse.Namespace) -> int:
     """Inspect and print."""
@@ -19,6 +22,8 @@ def go(options: argparse.Namespace) -> int:
         drive = re.match(r"[A-Za-z]:[\\/]", options.path)
         inside = posixpath.join("/", options.path)
         path = options.path.replace("\\", "/") if drive else inside
+    elif is_image(path):
+        return _as_check(options)
     for text in options.env:
         if not text.partition("=")[0] or "=" not in text:
             raise UsageError(f"--env {text}: not NAME=VALUE")
@@ -44,3 +49,29 @@ def go(options: argparse.Namespace) -> int:
     shown = document(found.value, min(output.detail(options), 1))
     output.put(options, shown, values(found.value))
     return HEALTHY if found.value.sound else FOUND
+
+
+def is_image(path: str) -> bool:
+    """An archive that docker or another engine saved, or a folder in the OCI's layout."""
+    if os.path.isdir(path):
+        return os.path.exists(os.path.join(path, "oci-layout"))
+    # a pipe or a device is never opened, nor a file of the kernel, which has no size
+    if not os.path.isfile(path) or not os.path.getsize(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            head = file.read(512)  # not tarfile's own question: it reads zeros to their end
+    except OSError:
+        return False
+    return head[257:262] == b"ustar" or head.startswith(_PACKED)
+
+
+def _as_check(options: argparse.Namespace) -> int:
+    """A whole image is a machine, not a file: `gpuwhy check --root` looks at it."""
+    from gpuwhy.cli import check
+    from gpuwhy.cli.parser import parsed
+
+    asked = parsed(["check", "--root", options.path])
+    for name in ("json", "markdown", "html", "verbose"):
+        setattr(asked, name, getattr(options, name))
+    return check.go(asked)
