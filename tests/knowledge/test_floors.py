@@ -6,7 +6,7 @@ import re
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.floors import Floor
 from gpuwhy.knowledge.tables import rows
-from gpuwhy.knowledge.guests import names
+from gpuwhy.knowledge.guests import _guests
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.knowledge.torch_builds import variants
 from gpuwhy.facts.version import at_least
@@ -22,7 +22,7 @@ def test_every_row_says_something_and_whence():
 
 
 def test_every_row_is_about_a_package_that_is_planned():
-    known = [*projects(), *names()]
+    known = [*projects(), *_guests()]
     lost = [row.package for row in rows("floors.jsonl", Floor) if not any(re.fullmatch(row.package, name) for name in known)]
     assert lost == []
 

@@ -57,19 +57,15 @@ def reinstall_damaged(names: Names) -> Remedy | None:
     found = _SITE.search(path)
     file = path.replace("\\", "/").rpartition("/")[2]
     if found:
-        package = _package(found, file, names)
+        name, suffix = (found[2] or "").lower(), names.get("suffix")
+        version = names.around.log.case.version(name) if name else ""
+        package = f"{name}=={version}" if version else name
+        if found[1]:
+            wheel = versions.package_of_library(file, suffix)
+            package = wheel or f"nvidia-{found[1].replace('_', '-')}{suffix}"
         text = f"Reinstall {package}: its file {file} is damaged"
         return Remedy((Install((package,), reinstall=True, no_deps=True),), text=text, fits=8)
     return _of_system(path, file)
-
-
-def _package(found: re.Match[str], file: str, names: Names) -> str:
-    if found[1]:
-        wheel = versions.package_of_library(file, names.get("suffix"))
-        return wheel or f"nvidia-{found[1].replace('_', '-')}{names.get('suffix')}"
-    name = found[2].lower()
-    version = names.around.log.case.version(name)
-    return f"{name}=={version}" if version else name
 
 
 def _of_system(path: str, file: str) -> Remedy | None:

@@ -8,7 +8,6 @@ from gpuwhy.advise.names import Names, size
 from gpuwhy.advise.remedy import Remedy, Restart, Run, Set
 
 _BATCH = re.compile(r"--?(?:[\w-]*batch(?:[-_]?size)?[\w-]*|bs?)")
-_KNOWN = ("ollama", "llama-server", "vllm", "comfyui")
 
 
 def smaller_batch(names: Names) -> Remedy | None:

@@ -57,7 +57,9 @@ def question_for(diagnosis: Diagnosis, log: Log, facts: Facts | None = None) -> 
     names = Names(Around(first, log, facts, place), message)
     best: tuple[float, Observation] | None = None
     for row in _rows():
-        value = _value(row, known)
+        # the nearer to the top its causes stand, the more a question tells apart
+        places = [known[one] for one in row.between if one in known]
+        value = sum(1 / (1 + at) for at in places) if len(places) > 1 and 0 in places else 0.0
         if value <= 0 or not holds(row.when, names) or (best and value <= best[0]):
             continue
         made = _made(row, names, log, facts, place)
@@ -69,14 +71,6 @@ def question_for(diagnosis: Diagnosis, log: Log, facts: Facts | None = None) -> 
 @lru_cache(maxsize=1)
 def _rows() -> tuple[QuestionRow, ...]:
     return tuple(row for cause in catalogue().causes.values() for row in cause.question)
-
-
-def _value(row: QuestionRow, known: dict[str, int]) -> float:
-    """How much a question tells apart: the nearer to the top its causes stand, the more."""
-    places = [known[one] for one in row.between if one in known]
-    if len(places) < 2 or min(places) > 0:
-        return 0.0
-    return sum(1 / (1 + at) for at in places)
 
 
 def _made(

@@ -166,11 +166,9 @@ class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
     why: str = ""
     worked_if: str = ""
     if_not: str = ""
-    needs: tuple[str, ...] = ()  # names of predicates on the place and the Case
     root: bool = False
     reboot: bool = False
     reversible: bool = True  # with nothing changed outside this shell or Python environment
-    undo: str = ""
     verified: bool = False  # carried out on a real break, and the program ran afterwards
     fits: int = 0  # how closely it belongs to this very message: what `order` compares first
     source: str = ""  # where it is known from

@@ -129,13 +129,6 @@ def pool_idle(m: Message, v: View) -> bool:
 
 
 @predicate
-def holds_nothing(m: Message, v: View) -> bool:
-    """Almost nothing of the GPU is free, and this process holds none of it."""
-    f = v.memory
-    return f.held == 0 and f.free is not None and 0 < f.free < 0.2 * (f.total or 0)
-
-
-@predicate
 def others_fill(m: Message, v: View) -> bool:
     """Nothing is free, though what this process uses and requests would fit twice."""
     f = v.memory
@@ -315,13 +308,6 @@ def beside_another_toolkit(m: Message, v: View) -> bool:
 
 
 @predicate
-def video_library_missing(m: Message, v: View) -> bool:
-    """The driver's video library is not found."""
-    wanted = ("libnvidia-encode", "libnvcuvid")
-    return any(one.get("library").lower().startswith(wanted) for one in v.log.messages)
-
-
-@predicate
 def own_symbol(m: Message, v: View) -> bool:
     """A library lacks a symbol that it defines itself."""
     stem = re.search(r"lib([a-z]+)[\w.+-]*$", m.get("object"), re.IGNORECASE)
@@ -466,13 +452,6 @@ def while_framework_loads(m: Message, v: View) -> bool:
 
 
 @predicate
-def while_importing(m: Message, v: View) -> bool:
-    """The program ended while something was imported."""
-    imports = any("import" in frame.code for frame in v.ending.stack)
-    return imports or bool(_IMPORTS.search(v.ending.message))
-
-
-@predicate
 def opens_own_library(m: Message, v: View) -> bool:
     """The program opens a library of its own."""
     last = next((one for one in reversed(v.ending.stack) if one.owner != "python"), None)
@@ -518,6 +497,20 @@ def no_gpu_stack_here(m: Message, v: View) -> bool:
 # ---------------------------------------------------------------- in one line
 
 PREDICATES |= {
+    # Almost nothing of the GPU is free, and this process holds none of it.
+    "holds_nothing": lambda m, v: (
+        v.memory.held == 0 and 0 < (v.memory.free or 0) < 0.2 * (v.memory.total or 0)
+    ),
+    # The driver's video library is not found.
+    "video_library_missing": lambda m, v: any(
+        one.get("library").lower().startswith(("libnvidia-encode", "libnvcuvid"))
+        for one in v.log.messages
+    ),
+    # The program ended while something was imported.
+    "while_importing": lambda m, v: (
+        any("import" in frame.code for frame in v.ending.stack)
+        or bool(_IMPORTS.search(v.ending.message))
+    ),
     # The program itself requested a gibibyte or more.
     "asks_much": lambda m, v: (v.memory.asked or 0) >= GIB,
     # Built for one version, loaded with another.

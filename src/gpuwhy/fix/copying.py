@@ -147,7 +147,7 @@ def copied(prefix: str, copy: Copy) -> None:
             f"a copy needs {needed >> 20} MiB, and {free >> 20} MiB are free: make room, name"
             " another folder with --into, or use --in-place"
         )
-    for source, _ in _files(prefix):
+    for source, size in _files(prefix):
         target = copy.folder + source[len(prefix) :]
         os.makedirs(os.path.dirname(target), exist_ok=True)
         if os.path.islink(source):
@@ -156,7 +156,8 @@ def copied(prefix: str, copy: Copy) -> None:
             os.symlink(copy.folder + link[len(prefix) :] if inside else link, target)
         else:
             _file(source, target)
-            if _may_name_it(source, prefix):
+            named = source.endswith((".pth", ".egg-link")) or source == f"{prefix}/pyvenv.cfg"
+            if named or (os.path.dirname(source) == f"{prefix}/bin" and size <= _SCRIPT):
                 _rewritten(target, prefix, copy.folder)
 
 
@@ -180,13 +181,6 @@ def _file(source: str, target: str) -> None:
         except OSError:
             shutil.copyfileobj(old, new, 1 << 20)
     shutil.copystat(source, target)
-
-
-def _may_name_it(path: str, prefix: str) -> bool:
-    """Whether it is a file that holds the environment's own path: scripts, .pth, pyvenv.cfg."""
-    folder = os.path.dirname(path)
-    named = path.endswith((".pth", ".egg-link")) or path == f"{prefix}/pyvenv.cfg"
-    return named or (folder == f"{prefix}/bin" and os.path.getsize(path) <= _SCRIPT)
 
 
 def _rewritten(path: str, old: str, new: str) -> None:

@@ -97,13 +97,15 @@ def _applied(steps: Steps) -> Document:
         rows.append(item(f"{one.what}: {was} → {now}", mark=_SIGNS[one.verdict]))
     left = [step for step in steps.steps if step.number not in outcome.done]
     todo = f"step {listed(tuple(str(one.number) for one in left))}: gpuwhy fix" if left else ""
+    more = len(outcome.changed) - 6
+    changed = ", ".join(outcome.changed[:6]) + (f" and {more} more" if more > 0 else "")
     use = Command("\n".join(outcome.use)) if outcome.use else ""
     undo = Command("\n".join(outcome.undo)) if outcome.undo else ""
     return _of(
         Heading((_verdict(outcome),), mark),
         items(rows),
         pairs(
-            pair("Changed", _changed(outcome)),
+            pair("Changed", changed),
             pair("Use it", use),
             pair("Undo", undo),
             pair("To do", todo) if outcome.helped else None,
@@ -125,9 +127,3 @@ def _verdict(outcome: Outcome) -> str:
     if outcome.stuck:
         return f"{said}, and it could not be taken back"
     return f"{said}, and it was taken back"
-
-
-def _changed(outcome: Outcome) -> str:
-    shown = ", ".join(outcome.changed[:6])
-    more = len(outcome.changed) - 6
-    return f"{shown} and {more} more" if more > 0 else shown

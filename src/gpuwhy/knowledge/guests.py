@@ -40,11 +40,6 @@ def _guests() -> dict[str, msgspec.Raw]:
     return load("guests.json", Packages[msgspec.Raw]).packages
 
 
-def names() -> tuple[str, ...]:
-    """Every guest."""
-    return tuple(_guests())
-
-
 def is_guest(name: str) -> bool:
     """Whether a package is a guest that was harvested."""
     return name in _guests()

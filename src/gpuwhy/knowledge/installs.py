@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
-from gpuwhy.facts.fact import Source
+from gpuwhy.facts.finding import know
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge.libraries import parse
 from gpuwhy.knowledge.packages import flavour
+from gpuwhy.knowledge.tables import source
 
 PRELOADS = {"onnxruntime": "onnxruntime.preload_dlls()"}
 """Frameworks that find libraries in their own environment only after this call, or an import."""
@@ -29,23 +28,10 @@ _NUMBERED_BY_CUDA = ("cudart", "cublas", "cublasLt", "nvrtc", "nvjitlink", "cupt
 OPENS_SYSTEM = re.compile(r"mxnet-cu.+|paddlepaddle-gpu")
 """Packages that open the system's CUDA and cuDNN: MXNet's wheels end in "libcudart.so.9.2: cannot
 open shared object file" without it, Paddle's installation guide names both as needed."""
-
-
-class Rule(msgspec.Struct, frozen=True):
-    """What a release and all later ones check by themselves."""
-
-    since: str
-    text: str
-    source: Source
-
-
-EXACT_PLUGIN = Rule(
-    "0.5.3",
+EXACT_PLUGIN = know(
     "jaxlib 0.5.3 and newer warn and leave a CUDA plugin aside whose version is not their own",
-    Source(
-        "know",
-        "jaxlib/plugin_support.py of the wheels 0.5.3, 0.6.2 and 0.12.0.1",
-        "check_plugin_version",
+    source(
+        "jaxlib/plugin_support.py of the wheels 0.5.3, 0.6.2 and 0.12.0.1", "check_plugin_version"
     ),
 )
 

@@ -49,11 +49,6 @@ def families() -> tuple[Family, ...]:
     return rows("libraries.jsonl", Family)
 
 
-def sonames() -> Sonames:
-    """Which toolkits ship which library."""
-    return load("sonames.json", Sonames)
-
-
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Of libcudnn.so.9, and of cudnn_ops_infer64_8.dll, nvrtc64_101_0.dll, nvJitLink_120_0.dll."""
@@ -100,7 +95,7 @@ def cuda_of(name: str) -> str:
     if not asked:
         return ""
     stem, suffix = _SAME.get(asked[0], asked[0]), asked[1]
-    known = sonames().cuda.get(stem)
+    known = load("sonames.json", Sonames).cuda.get(stem)
     if known is None:
         return ""
     return known.get(suffix, suffix if _EXACT.fullmatch(suffix) else "")

@@ -86,24 +86,15 @@ def stated(name: str, version: str) -> dict[str, tuple[str, ...]]:
     return {}
 
 
-def knows(name: str) -> bool:
-    """Whether the published releases of a package were read."""
-    return name in _table()
-
-
 def fitting(name: str, other: str, version: str) -> str:
     """The newest release whose metadata goes with a release of another; "" where none is known."""
     every = [one for versions, _ in _table().get(name, ()) for one in versions]
     for candidate in reversed(every):
         for wish in stated(name, candidate).get(other, ()):
-            if is_tight(wish) and allows(wish.partition(";")[0], version):
+            tight = any(sign in wish for sign in ("<", "==", "~="))  # so that being inside tells
+            if tight and allows(wish.partition(";")[0], version):
                 return candidate
     return ""
-
-
-def is_tight(wish: str) -> bool:
-    """Whether a range has an upper end, so that being inside says something."""
-    return "<" in wish or "==" in wish or "~=" in wish
 
 
 @cache

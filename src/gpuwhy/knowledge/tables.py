@@ -29,25 +29,21 @@ class Packages(msgspec.Struct, Generic[T], frozen=True):
 def load(name: str, shape: type[T]) -> T:
     """A table that is one JSON document."""
     kind: Any = shape
-    found: T = _document(name, kind)
+    found: T = _read(name, kind, in_lines=False)
     return found
 
 
 def rows(name: str, shape: type[T]) -> tuple[T, ...]:
     """A table that has a row in each line."""
     kind: Any = shape
-    found: tuple[T, ...] = _lines(name, kind)
+    found: tuple[T, ...] = _read(name, kind, in_lines=True)
     return found
 
 
 @cache
-def _document(name: str, shape: Any) -> Any:
-    return msgspec.json.decode(raw(name), type=shape)
-
-
-@cache
-def _lines(name: str, shape: Any) -> Any:
-    return tuple(msgspec.json.Decoder(shape).decode_lines(raw(name)))
+def _read(name: str, shape: Any, in_lines: bool) -> Any:
+    decoder = msgspec.json.Decoder(shape)
+    return tuple(decoder.decode_lines(raw(name))) if in_lines else decoder.decode(raw(name))
 
 
 def raw(name: str) -> bytes:
