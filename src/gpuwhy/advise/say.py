@@ -40,7 +40,7 @@ _STARTED = {
 
 def say(remedy: Remedy, place: Place) -> Said:
     """A remedy in words for one place."""
-    text = remedy.text or _sentence(remedy, place)
+    text = remedy.text or _sentence(remedy)
     commands = [command(one, place) for one in remedy.do]
     typed = "\n".join(dict.fromkeys(one for one in commands if one))
     cause = catalogue().causes.get(remedy.cause)
@@ -130,53 +130,11 @@ def _small(text: str) -> str:
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
-def _sentence(remedy: Remedy, place: Place) -> str:
+def _sentence(remedy: Remedy) -> str:
     """The sentence of a remedy whose row has none: its actions, and why."""
-    parts = [_words(one, place) for one in remedy.do]
+    parts = [_WORDS[type(one)](one) for one in remedy.do]
     said = "; ".join(one if at == 0 else _small(one) for at, one in enumerate(parts))
     return f"{said}: {remedy.why}" if remedy.why else said
-
-
-def _words(action: Action, place: Place) -> str:
-    made = _words_of_environment(action)
-    if made:
-        return made
-    if isinstance(action, Restart):
-        said = _STARTED[action.what]
-        return f"{said} {action.name}".rstrip()
-    if isinstance(action, Choose):
-        return f"Choose one: {'; '.join(action.options)}"
-    if isinstance(action, Look):
-        return action.shows or "Look at what this prints"
-    if isinstance(action, Tell):
-        return action.text
-    if isinstance(action, Link):
-        return f"Link {action.path} to {action.to}"
-    return "Run this"
-
-
-def _words_of_environment(action: Action) -> str:
-    if isinstance(action, Install):
-        return _installed(action)
-    if isinstance(action, Remove):
-        return f"Remove {', '.join((*action.packages, *action.files))}"
-    if isinstance(action, Set):
-        if action.kind == "path":
-            return f"Put {action.to} in front of {action.name}"
-        of = f" of {action.of}" if action.of else ""
-        return (
-            f"Set {action.name}{of} to {quoted(action.to)}"
-            if action.to
-            else f"Use {action.name}{of}"
-        )
-    if isinstance(action, Unset):
-        names = " and ".join(action.names)
-        return f"Remove {action.entry} from {names}" if action.entry else f"Unset {names}"
-    if isinstance(action, Edit):
-        return f"Change {action.file}"
-    if isinstance(action, Change):
-        return f"Change your program{f' at {action.at}' if action.at else ''}"
-    return ""
 
 
 def _installed(action: Install) -> str:
@@ -186,3 +144,32 @@ def _installed(action: Install) -> str:
     if action.new_environment:
         return f"Install {names} in an environment of its own"
     return f"Reinstall {names}" if action.reinstall else f"Install {names}"
+
+
+def _given(action: Set) -> str:
+    if action.kind == "path":
+        return f"Put {action.to} in front of {action.name}"
+    what = f"{action.name} of {action.of}" if action.of else action.name
+    return f"Set {what} to {quoted(action.to)}" if action.to else f"Use {what}"
+
+
+def _unset(action: Unset) -> str:
+    names = " and ".join(action.names)
+    return f"Remove {action.entry} from {names}" if action.entry else f"Unset {names}"
+
+
+_WORDS: dict[type, Callable[[Any], str]] = {
+    Install: _installed,
+    Remove: lambda action: f"Remove {', '.join((*action.packages, *action.files))}",
+    Set: _given,
+    Unset: _unset,
+    Edit: lambda action: f"Change {action.file}",
+    Change: lambda action: f"Change your program{f' at {action.at}' if action.at else ''}",
+    Link: lambda action: f"Link {action.path} to {action.to}",
+    Run: lambda action: "Run this",
+    Restart: lambda action: f"{_STARTED[action.what]} {action.name}".rstrip(),
+    Choose: lambda action: f"Choose one: {'; '.join(action.options)}",
+    Look: lambda action: action.shows or "Look at what this prints",
+    Tell: lambda action: action.text,
+}
+"""What an action is called where its row has no sentence."""

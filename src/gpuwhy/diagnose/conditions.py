@@ -91,13 +91,6 @@ def _differ(wanted: Any, message: Message, view: View) -> bool:
     return bool(one) and not (other and (one.startswith(other) or other.startswith(one)))
 
 
-def _missing(wanted: Any, message: Message, view: View) -> bool:
-    return any(
-        one is not message and one.role == "error" and kind_of(one.get("library")) in _ids(wanted)
-        for one in view.log.messages
-    )
-
-
 def _share_free(wanted: Any, message: Message, view: View) -> bool:
     free, total = size(message.get("free")), size(message.get("total"))
     return total > 0 and free >= 0 and _compare(free / total, wanted)
@@ -124,7 +117,10 @@ WORDS: dict[str, Word] = {
     "differ": _differ,
     "of": lambda wanted, message, view: kind_of(message.get("library")) in _ids(wanted),
     "of_wanted": lambda wanted, message, view: kind_of(message.get("wanted")) in _ids(wanted),
-    "missing": _missing,
+    "missing": lambda wanted, message, view: any(
+        one is not message and one.role == "error" and kind_of(one.get("library")) in _ids(wanted)
+        for one in view.log.messages
+    ),
     "share_free": _share_free,
 }
 """The words of causes.schema.WORDS."""

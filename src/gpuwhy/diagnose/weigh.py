@@ -82,15 +82,6 @@ class Point(NamedTuple):
     counted: float
 
 
-class Like(NamedTuple):
-    """A cause that others had whose program said the same."""
-
-    cause: str
-    weight: float
-    line: int
-    ends: bool  # they are the words that this program ended with
-
-
 def diagnose(
     log: Log | None, findings: Sequence[Finding] = (), catalogue: Catalogue | None = None
 ) -> Diagnosis:
@@ -116,10 +107,10 @@ def diagnose(
     spoken = {log.messages[one.place].family for of in points.values() for one in of}
     if not log.ending.well and spoken <= {*SAYS_LITTLE}:
         others = tuple(_of_others(log, data))
-        if others and (not log.ending.own or any(one.ends for one in others)):
-            odds = {one.cause: one.weight for one in others}
-            because = {one.cause: [_said_by_others(one, log)] for one in others}
-            most = LIKELY if others[0].ends else GUESS
+        if others and (not log.ending.own or any(ends for _, _, ends in others)):
+            odds = {cause: why.weight for cause, why, _ in others}
+            because = {cause: [why] for cause, why, _ in others}
+            most = LIKELY if others[0][2] else GUESS
     ids = {one.id for one in log.messages if one.standing is not Standing.NOTED}
     for cause, (more, reasons) in from_findings(findings, odds, ids, data).items():
         odds[cause] = odds.get(cause, 0.0) + more
@@ -240,23 +231,21 @@ def _ends_elsewhere(log: Log) -> bool:
     return not log.mentions_gpu or (ending.kind == "exception" and ending.own and not ending.gpu)
 
 
-def _of_others(log: Log, data: Catalogue) -> Iterator[Like]:
-    """What the precedents say that a text is like: the closest most, of each cause one."""
+def _of_others(log: Log, data: Catalogue) -> Iterator[tuple[str, Because, bool]]:
+    """The causes of others whose program said the same, the closest first, with the line that
+    tells, and whether it is what this program ended with.
+    """
     heard: set[str] = set()
-    ending = " ".join(log.ending.message.lower().split())
+    ending, lines = " ".join(log.ending.message.lower().split()), log.excerpt.splitlines()
     for one in alike(log, tuple(data.causes)):
-        if one.cause not in heard:
-            ends = one.cause != NOT_GPU and one.is_in(ending)
-            yield Like(one.cause, OTHERS * NEXT ** len(heard), one.line, ends)
-            heard.add(one.cause)
-
-
-def _said_by_others(one: Like, log: Log) -> Because:
-    """The line that a precedent knows speaks for itself."""
-    ended = log.ending.message.split("\n")[0] if one.ends else ""
-    lines = log.excerpt.splitlines()
-    shown = ended or (lines[one.line - 1].strip() if 0 < one.line <= len(lines) else log.last_line)
-    return Because(shown[:MOST_SAID], one.weight, line=log.ending.line if ended else one.line)
+        if one.cause in heard:
+            continue
+        ends = one.cause != NOT_GPU and one.is_in(ending)
+        ended = log.ending.message.split("\n")[0] if ends else ""
+        stands = lines[one.line - 1].strip() if 0 < one.line <= len(lines) else log.last_line
+        at, weight = log.ending.line if ended else one.line, OTHERS * NEXT ** len(heard)
+        yield one.cause, Because((ended or stands)[:MOST_SAID], weight, line=at), ends
+        heard.add(one.cause)
 
 
 def _of_ending(log: Log) -> Because:
