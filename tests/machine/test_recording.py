@@ -176,6 +176,7 @@ def test_an_answer_of_the_wrong_shape_is_unknown():
     for answer in (replay.stat("/x"), replay.read("/y")):
         assert isinstance(answer, Unknown)
         assert "makes no sense" in answer.reason
+    assert replay.read("/z") == Unknown("not in the recording: read /z")
 
 
 GOOD = RecordingMachine(Machine()).dump({})

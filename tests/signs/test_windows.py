@@ -22,8 +22,11 @@ def cudnn_off_path(world: World) -> None:
     world.path.remove(f"{CUDNN}/bin")
 
 
-def cudnn_in_quotes(world: World) -> None:
-    world.path[world.path.index(f"{CUDNN}/bin")] = f'"{CUDNN}/bin"'
+def cudnn_written(entry: str) -> Callable[[World], None]:
+    def change(world: World) -> None:
+        world.path[world.path.index(f"{CUDNN}/bin")] = entry
+
+    return change
 
 
 def cudnn_32_bit(world: World) -> None:
@@ -178,7 +181,8 @@ SCENES: dict[str, tuple[Callable[[World], None], tuple[str, ...]]] = {
     "a healthy": (lambda world: None, ()),
     "b cuDNN 8 for 7": (newer_cudnn, ("cudnn.version_mismatch",)),
     "c cuDNN not on PATH": (cudnn_off_path, ("env.path",)),
-    "c quotes": (cudnn_in_quotes, ("env.path",)),
+    "c quotes": (cudnn_written(f'"{CUDNN}/bin"'), ("env.path",)),
+    "c not replaced": (cudnn_written("%CUDNN%/bin"), ("env.path",)),
     "c left where it was unpacked": (cudnn_in_downloads, ("env.path",)),
     "c 32 bit": (cudnn_32_bit, ("install.corrupted",)),
     "c only App Paths": (only_app_paths, ("env.path",)),
