@@ -91,14 +91,14 @@ def test_the_answer_tells_what_the_failed_try_needed():
     assert found.failed.needed == 2 << 30
     assert found.failed.message.startswith("OutOfMemoryError: CUDA out of memory. Tried")
     tries = f"batch 100 fits ({len(found.tries)} tries)"
-    assert str(found) == f"{tries}, 101 does not: a request for 2.0 GiB failed"
+    assert str(found) == f"{tries}, 101 does not: a request for 2 GiB failed"
     assert [*range(gpuwhy.fit_batch(stepping(2)))] == [0, 1]
     whole = gpuwhy.fit_batch(lambda n: None, start=3, most=1000)
     assert (whole.size, whole.failed, "1000 being the limit" in str(whole)) == (1000, None, True)
 
 
 def test_nothing_fits():
-    said = r"a batch of 1 does not fit: a request for 2.0 GiB failed"
+    said = r"a batch of 1 does not fit: a request for 2 GiB failed"
     with pytest.raises(gpuwhy.NoBatchFitsError, match=said) as told:
         gpuwhy.fit_batch(stepping(0), start=8)
     assert [one.size for one in told.value.tries] == [8, 4, 2, 1]

@@ -63,7 +63,7 @@ def test_each_gpu_is_named_with_why_it_is_not_as_wanted(here, environ):
         gpuwhy.select_gpu(free="8GiB", capability=">=8.0")
     text = str(told.value)
     assert text.startswith(
-        "no GPU is as wanted: GPU 0 (NVIDIA A100) has 1.0 GiB free, 8.0 GiB wanted; "
+        "no GPU is as wanted: GPU 0 (NVIDIA A100) has 1 GiB free, 8 GiB wanted; "
     )
     for said in (
         "GPU 1 (Tesla K80) has compute capability 3.7, >=8.0 wanted",

@@ -119,6 +119,5 @@ def test_what_a_wheel_asks_of_others_is_sorted_by_who_brings_it(tmp_path):
     assert bundle is not None
     assert {one.name: one.kind for one in bundle.asks} == bringers
     assert [one.name for one in bundle.asks] == list(bringers)
-    assert bundle.promised == "2.17"
     assert bundle.requires == ("nvidia-cudnn-cu12 (==9.1.0.70)",)
     assert bundle.asks[-1].needed_by == ("demo/liba.so", "demo/libb.so")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any, SupportsIndex
 
+from gpuwhy.answer.text import size as shown
 from gpuwhy.api.memory import clean, forget, out_of_memory, requested, settle
-from gpuwhy.fit.dtypes import shown
 
 MOST_TRIES = 64
 

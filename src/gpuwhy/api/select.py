@@ -10,11 +10,12 @@ from functools import lru_cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from gpuwhy.answer.text import size as shown
 from gpuwhy.api.memory import cuda_started
 from gpuwhy.facts.devices import Devices
 from gpuwhy.facts.devices import Gpu as Device
 from gpuwhy.facts.fact import Known, Unknown, value_or
-from gpuwhy.fit.dtypes import memory, shown
+from gpuwhy.fit.dtypes import memory
 
 VARIABLE, ORDER = "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"
 AMD = "/dev/kfd"

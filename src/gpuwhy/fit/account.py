@@ -17,7 +17,6 @@ from gpuwhy.knowledge.tables import load
 
 FLIGHT = {"llama.cpp": 512, "vllm": 8192}
 """Tokens that a server computes at a time, whatever the prompt: its default."""
-_XLA_SCORES = 2.5  # bytes more of a score that XLA keeps in f32
 _ROUNDING = 30 << 20
 _MOVING, _CACHE = 0.20, 0.60
 """Shares of activations and of a growing cache that torch's allocator keeps above them."""
@@ -44,18 +43,13 @@ class Base(msgspec.Struct, frozen=True):
 
 
 class _Table(msgspec.Struct, frozen=True):
-    source: str
     rows: list[Base]
 
 
 @cache
-def _table() -> _Table:
-    return load("framework_memory.json", _Table)
-
-
 def base(framework: str) -> Base:
     """The row of a framework; torch's where there is none, which is then an assumption."""
-    rows = {row.framework: row for row in _table().rows}
+    rows = {row.framework: row for row in load("framework_memory.json", _Table).rows}
     return rows.get(framework) or replace(rows["torch"], assumed=True)
 
 
@@ -228,14 +222,12 @@ def _kept(view: View, use: Use) -> tuple[list[Part], list[Part], list[Part]]:
     kept, back = act.kept(s, f, use.checkpointing)
     how = "checkpoints of each layer"
     if not use.checkpointing:
-        # XLA keeps unfused scores in f32; frozen matrices need not keep their input beside LoRA
-        scored = use.framework == "jax" and not f.fused and f.low == 4
-        kept += _XLA_SCORES * s.all_layers * s.heads * view.tokens if scored else 0
+        # frozen matrices need not keep their input beside LoRA
         kept -= s.all_layers * f.low * (s.inner + s.hidden) if use.task == "lora" else 0
         how = f"everything {s.all_layers} layers keep"
     text = f"{how}, {use.batch} × {view.tokens} tokens"
     speaks = (s.causal or s.masked) and s.vocab
-    size = act.loss(s, f, use.framework == "jax") * many if speaks else 0.0
+    size = act.loss(s, f) * many if speaks else 0.0
     rows = f"{many} rows of {s.vocab} words, with log-softmax and gradients"
     return (
         [_part("activations", kept * many, 0.25, 0.2, text)],
@@ -275,7 +267,8 @@ def _framework(use: Use, card: Card) -> list[Part]:
     text = f"CUDA context, kernels, library handles: {seen}"
     text += "" if how == "know" else "; smaller cards take less"
     size = row.context + row.matmul + (row.training if trains else 0)
-    found = _part("framework", size, 0.4, 0.1 if measured else 0.5, text, how)
     space = row.workspace_training if trains else row.workspace
-    work = _part("workspace", space, 0.7, 0.3, f"cuBLAS's workspaces: {seen}", how)
-    return [replace(one, source=_table().source if measured else "") for one in (found, work)]
+    return [
+        _part("framework", size, 0.4, 0.1 if measured else 0.5, text, how),
+        _part("workspace", space, 0.7, 0.3, f"cuBLAS's workspaces: {seen}", how),
+    ]

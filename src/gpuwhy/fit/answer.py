@@ -38,7 +38,7 @@ class Part(msgspec.Struct, frozen=True):
     most: int
     how: How
     text: str  # what it is made of, with the numbers
-    source: str = ""  # where a measured or known row comes from
+    source: str = ""  # until 0.1
 
 
 class Card(msgspec.Struct, frozen=True):
@@ -141,7 +141,7 @@ class Fit(msgspec.Struct, frozen=True):
     shares: tuple[Share, ...]  # one for each GPU, the fullest first
     changes: tuple[Change, ...] = ()
     unknown: tuple[str, ...] = ()  # what is not counted
-    notes: tuple[str, ...] = ()  # what was assumed of the use
+    notes: tuple[str, ...] = ()  # until 0.1
     largest: int = 0  # the largest batch that the account lets in; 0 = none, or not known
     serving: Serving | None = None  # vLLM alone
 

@@ -16,10 +16,6 @@ from gpuwhy.fit.read import read
 from gpuwhy.knowledge import gpus
 
 _COUNT = re.compile(r"^\s*(\d{1,4})\s*[x×*]\s*(?=\D)", re.IGNORECASE)
-_SEVERAL = {
-    "a100": "40 or 80 GB: 40 is taken, write A100-80GB for the other",
-    "v100": "16 or 32 GB: 16 is taken",
-}
 TASKS = {"": "inference", "full": "train", "lora": "lora"}
 NO_GPU = 'no GPU is seen here: say which one, as in --gpu "RTX 4090" or --gpu-memory 24GB'
 
@@ -107,16 +103,15 @@ def _known(text: str) -> Card:
     row = gpus.by_name(text)
     found = gpus.size_of(text) or (gpus.size_of(row.name) if row else None)
     if found is not None:
-        unstated = re.search(r"(a100|v100)(?!.*\d\s*gb?\b)", text.lower())
-        note = f"; it has {_SEVERAL[unstated[1]]}" if unstated else ""
+        sizes = re.search(r"(a100|v100)(?!.*\d\s*gb?\b)", text.lower())
+        note = "; there are larger ones: write A100-80GB or V100-32GB" if sizes else ""
         name = row.name.removeprefix("NVIDIA ") if row else text.strip()
         said = f"{shown(found)}, less what the driver keeps{note}"
         return Card(name, found, _room(found), "assumed" if note else "know", said)
-    other, sizes = gpus.other_maker(text), [*gpus.memory().sizes]
-    near = [] if row or other else difflib.get_close_matches(text.lower(), sizes, 3, 0.6)
+    near = [] if row else difflib.get_close_matches(text.lower(), gpus.memory().sizes, 3, 0.6)
     hint = f"did you mean {', '.join(near)}?" if near else "give it with --gpu-memory 24GB"
-    why = f"the memory of a GPU of {other[0]} is not known" if other else "no such GPU is known"
-    raise FitError(f"--gpu {text}: {'its memory is not known' if row else why}; {hint}")
+    why = "its memory is not known" if row else "no such GPU is known"
+    raise FitError(f"--gpu {text}: {why}; {hint}")
 
 
 def seen() -> tuple[Card, ...]:

@@ -14,7 +14,7 @@ _EVERY: dict[str, int] = dtypes.table("every")["config"]
 _QUANTISED: dict[str, tuple[str, int, float]] = dtypes.table("quantised")
 _PARTS = ("text_config", "llm_config", "language_config", "thinker_config", "text_cfg")
 _MOST = 1 << 31
-_CALIBRATED = ("gptq", "awq", "compressed-tensors", "autoround", "intel/auto-round", "auto-round")
+_CALIBRATED = ("gptq", "awq", "autoround", "intel/auto-round", "auto-round")
 
 
 class Config:
@@ -124,24 +124,11 @@ class Config:
     def rule(self) -> tuple[str, int, float] | None:
         """(type, bits of a weight, bytes of scales for each weight) of its quantisation."""
         part, method = self._quantised, self.quantisation
-        double = part.flag("bnb_4bit_use_double_quant") or part.flag("_bnb_4bit_use_double_quant")
-        if method == "bitsandbytes-4bit" and double:
-            method = "bitsandbytes-4bit-double"
-        if method == "fp8" and part.list("weight_block_size"):
-            method = "fp8-blocks"
         if method in _QUANTISED or not method.startswith(_CALIBRATED):
             return _QUANTISED.get(method)
-        groups = (part.part("config_groups") or Config({})).values.values()
-        inner = (Config(one).part("weights") for one in groups if isinstance(one, dict))
-        weights = next(filter(None, inner), None)  # compressed-tensors states them so
-        stated = weights or part
-        bits = stated.count("bits", "w_bit", "num_bits")
-        if weights and weights.text("type") == "float" and bits == 8:
-            return "f8_e4m3", 8, 0.0
-        zero = 0 if weights else bits / 8
-        group = stated.count("group_size", "q_group_size")
-        known = bits in (2, 3, 4, 8)
-        return (f"u{bits}", bits, (2 + zero) / group if group else 0.0) if known else None
+        bits, group = part.count("bits", "w_bit"), part.count("group_size", "q_group_size")
+        scales = (2 + bits / 8) / group if group else 0.0
+        return (f"u{bits}", bits, scales) if bits in (2, 3, 4, 8) else None
 
     @property
     def body(self) -> Config:

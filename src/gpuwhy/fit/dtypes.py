@@ -65,15 +65,6 @@ def memory(text: str | int) -> int:
     return int(float(found[1]) * base ** " kmgt".index(found[2] or " "))
 
 
-def shown(count: float) -> str:
-    """Bytes for a person."""
-    for unit, size in (("TiB", 1 << 40), ("GiB", 1 << 30)):
-        if abs(count) >= size:
-            value = count / size
-            return f"{value:.1f} {unit}" if value < 100 else f"{value:.0f} {unit}"
-    return f"{count / (1 << 20):.0f} MiB"
-
-
 def counted(number: float) -> str:
     """A count for a person: 6.7 billion."""
     for name, size in (("trillion", 1e12), ("billion", 1e9), ("million", 1e6)):

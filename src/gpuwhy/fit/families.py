@@ -128,8 +128,6 @@ def tensors_of(config: Config, dtype: str) -> tuple[list[Tensor], list[str], boo
     if own.taken:
         more = ", ".join(own.taken[:4]) + (" …" if len(own.taken) > 4 else "")
         said.append(f"config.json does not say {more}: the defaults of transformers are counted")
-    if own.flag("tie_encoder_decoder"):
-        said.append("encoder and decoder share their weights: they are counted as if they did not")
     if own.count("num_nextn_predict_layers"):
         said.append("layers that predict further tokens (num_nextn_predict_layers) are not counted")
     return found, said, False

@@ -176,13 +176,9 @@ def gguf(folder: Folder, name: str, source: Source) -> Model:
         elif other != name:
             more, part = _one_file(folder.open(other))
             meta, tensors = more | meta, tensors + part
-    partial = bool(unknown)
-    heads = meta.get(f"{meta.get('general.architecture')}.attention.head_count_kv")
-    if isinstance(heads, list) and len(set(map(str, heads))) > 1:
-        unknown.append("the layers differ in their heads: the largest count is taken for all")
-    arch, said_so = _architecture(meta, tensors), tuple(unknown)
+    arch, said = _architecture(meta, tensors), tuple(unknown)
     return Model(
-        name, "gguf", tuple(tensors), arch, unknown=said_so, files=len(names), partial=partial
+        name, "gguf", tuple(tensors), arch, unknown=said, files=len(names), partial=bool(said)
     )
 
 

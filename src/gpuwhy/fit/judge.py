@@ -28,11 +28,9 @@ def judged(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = T
     use, cards = settled(model, use, cards)
     shares = shares_of(model, use, cards)
     fullest = shares[0]
-    shape = view_of(model, use).shape
-    blind = shape is None
+    blind = view_of(model, use).shape is None
     unsure = (model.partial or blind) and fullest.status != "does_not_fit"
     unseen = "the layers are not known, so activations and a KV cache are not counted"
-    usual = "the files leave out a part of the architecture; usual sizes were taken"
     arch = model.architecture
     about = About(
         path=model.path,
@@ -57,7 +55,6 @@ def judged(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = T
         margin=fullest.card.room - fullest.needs,
         shares=tuple(shares),
         unknown=(*model.unknown, unseen) if blind else model.unknown,
-        notes=() if shape is None or shape.known else (usual,),
         largest=0 if blind or not changes else largest(model, use, cards) % _MOST_BATCH,
         serving=_serving(model, use, shares) if use.framework == "vllm" else None,
     )

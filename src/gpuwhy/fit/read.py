@@ -18,7 +18,6 @@ _HUB = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
 _SINGLE = ("model.safetensors", "pytorch_model.bin")
 _ENDINGS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt")
 _NO_MODEL = re.compile(r"(optimizer|scheduler|scaler|rng_state|training_args|random_states).*")
-_VARIANT = re.compile(r"\.(fp16|bf16|ema|non_ema)\.")
 _PART = re.compile(r"(.*)-\d{5}-of-\d{5}(\.[a-z]+)")
 
 
@@ -75,8 +74,6 @@ def _file(folder: Folder, name: str) -> Model:
 def _folder(folder: Folder) -> Model:
     """The model of a folder: an index, the usual names, what else has weights, config.json."""
     names = folder.names()
-    if "snapshots" in names and "config.json" not in names:
-        raise Unreadable("it is a cache with states of a model: name one folder of snapshots")
     if "adapter_config.json" in names:
         raise Unreadable("it is an adapter: give the folder of the model that it changes")
     usual = (*(f"{name}.index.json" for name in _SINGLE), *_SINGLE)
@@ -84,8 +81,6 @@ def _folder(folder: Folder) -> Model:
     if not held:
         if "config.json" in names:
             return of_config(Config(folder.json("config.json")), "config.json")
-        if "model_index.json" in names:
-            raise Unreadable("it is a pipeline of several models: give the folder of one of them")
         raise Unreadable("there is no safetensors, GGUF or PyTorch file in it, and no config.json")
     models = [_file(folder, name) for name in held]
     if len(models) == 1:
@@ -97,8 +92,7 @@ def _folder(folder: Folder) -> Model:
 def _other(names: Sequence[str]) -> list[str]:
     """Files with weights that have no usual name: one, or the parts of one."""
     for ending in _ENDINGS:
-        found = [n for n in names if n.endswith(ending) and not _NO_MODEL.match(n)]
-        plain = [n for n in found if not _VARIANT.search(n)] or found
+        plain = [n for n in names if n.endswith(ending) and not _NO_MODEL.match(n)]
         if len(plain) > 1 and len({_PART.sub(r"\1\2", one) for one in plain}) > 1:
             listed = ", ".join(plain[:4])
             raise Unreadable(f"there are several models in this folder: name one ({listed})")

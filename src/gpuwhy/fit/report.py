@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.answer.blocks import fold, item, items, pair, pairs, table
 from gpuwhy.answer.text import size as shown
-from gpuwhy.answer.tree import Bar, Block, Code, Document, Heading, Mark, Soft
+from gpuwhy.answer.tree import Bar, Block, Code, Document, Heading, Mark
 from gpuwhy.fit.answer import Fit
 from gpuwhy.fit.dtypes import counted
 
@@ -34,13 +34,16 @@ def document(found: Fit, detail: int = 0) -> Document:
         )
         text = f"GPU {share.gpu}: {share.card.name}, {share.card.text}"
         blocks.append(Bar(parts, share.card.room, text))
-        rows: list[tuple[str, str, str]] = []
-        for part in share.parts:
-            source = f" [{part.source}]" if part.source else ""
-            between = f"{shown(part.least)} and {shown(part.most)}"
-            rows.append((part.name, between, f"{part.how}: {part.text}{source}"))
         if detail:
-            blocks.append(table(("part", "between", "of what"), rows))
+            lines = [
+                (
+                    str(one.name),
+                    f"{shown(one.least)} and {shown(one.most)}",
+                    f"{one.how}: {one.text}",
+                )
+                for one in share.parts
+            ]
+            blocks.append(table(("part", "between", "of what"), lines))
     changes = [
         item((f"{one.text}: {shown(one.bytes)}, costs {one.cost}  ", Code(one.options)))
         for one in found.changes
@@ -56,6 +59,4 @@ def document(found: Fit, detail: int = 0) -> Document:
         blocks.append(pairs(pair("At most", f"a batch of {found.largest}")))
     unknown = found.unknown[: None if detail else 3]
     blocks += fold("Not counted", items(item(one, mark="unknown") for one in unknown), open=True)
-    notes = items(item((Soft(one),)) for one in found.notes if detail)
-    blocks += fold("Taken for granted", notes, open=True)
     return Document(tuple(blocks), title="gpuwhy fit", about=about.path)

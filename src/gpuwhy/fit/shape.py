@@ -8,11 +8,10 @@ output of attention, the norm's own copies. Bytes are for one token unless they 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gpuwhy.fit.dtypes import pattern
-from gpuwhy.fit.model import Architecture, Model, Tensor
+from gpuwhy.fit.model import Architecture, Model
 
 
 @dataclass(frozen=True)
@@ -22,16 +21,12 @@ class Shape(Architecture):
     inner: int = 0  # the feed-forward width that one token goes through
     query: int = 0  # heads · width of a head
     value: int = 0  # width of keys or values, before they are repeated
-    norms: float = 0  # elements that all norms of a layer go over
     parts: int = 3  # matrices that read the attention's input
     gated: bool = False
     rms: bool = False
-    wide_norm: bool = False  # multiplies in f32, as Gemma does
     curved: int = 0  # tensors more that an activation keeps which is written out
-    straight: bool = False  # an activation whose output alone is kept, as ReLU's
     masked: bool = False  # an encoder that gives logits of every word
     causal: bool = True
-    known: bool = True  # whether all of it was read
 
     @property
     def all_layers(self) -> int:
@@ -70,8 +65,7 @@ def shape_of(model: Model) -> Shape | None:
         value = (query + next(out, query)) // 2
     inner = arch.intermediate or 4 * arch.hidden
     names = [one.name for one in model.tensors]
-    vectors = [one for one in model.tensors if len(one.shape) == 1]
-    normed = [one.name for one in vectors if pattern("norm").search(one.name)]
+    normed = [name for name in names if pattern("norm").search(name)]
     by_name = bool(pattern("rms").search(arch.name))
     # transformers writes GPT-2's activation out: five tensors more than a fused one keeps
     activation = arch.activation or ("gelu_new" if "gpt2" in arch.name.lower() else "")
@@ -86,28 +80,13 @@ def shape_of(model: Model) -> Shape | None:
         inner=used * (arch.expert_intermediate or inner) if used else inner,
         query=query,
         value=value,
-        norms=_normed(vectors, arch, query, value) / arch.layers,
         parts=1 if any(map(pattern("fused").search, names)) else 3,
         gated=any(map(pattern("gated").search, names)),
         rms=not any(map(pattern("norm_bias").search, normed)) if normed else by_name,
-        wide_norm="gemma" in arch.name.lower(),
         curved=5 if activation in ("gelu_new", "gelu_fast") else 0,
-        straight=arch.activation == "relu",
         masked=bool(re.search("MaskedLM|PreTraining", arch.name)),
         causal=arch.kind in ("decoder", "encoder-decoder"),
-        known=bool(arch.heads and arch.intermediate and (arch.vocab or arch.kind == "vit")),
     )
-
-
-def _normed(vectors: Iterable[Tensor], arch: Architecture, query: int, value: int) -> int:
-    """Elements that all norms of all layers go over; a norm of heads goes over every head."""
-    total = 0
-    for one in vectors:
-        if re.search(r"\d+\.", one.name) and pattern("norm_weight").search(one.name):
-            of_heads = one.shape[0] == arch.head_dim != arch.hidden
-            wide = value if re.search("k_norm|key", one.name) else query
-            total += wide if of_heads else one.shape[0]
-    return total
 
 
 @dataclass(frozen=True)
@@ -124,8 +103,8 @@ def _norms(s: Shape, f: Flow) -> float:
     """What the norms of one layer keep, the inputs of the matrices behind them included."""
     mixed = f.low < f.stream
     readers = (s.parts if mixed else 1) + (2 if mixed and s.gated else 1)
-    inside = 4.0 + (4.0 if s.wide_norm else f.stream) if s.rms else f.stream
-    return (s.norms or 2.0 * s.hidden) * inside + readers * s.hidden * f.low
+    inside = 4.0 + f.stream if s.rms else f.stream
+    return 2 * s.hidden * inside + readers * s.hidden * f.low
 
 
 def _attention(s: Shape, f: Flow) -> float:
@@ -136,8 +115,7 @@ def _attention(s: Shape, f: Flow) -> float:
 
 def layer(s: Shape, f: Flow) -> float:
     """Everything that one layer keeps for the backward pass."""
-    kept = 4 if s.gated else 1 if s.straight else 2
-    fed = s.inner * (kept + s.curved) + s.experts_used * s.hidden * 2
+    fed = s.inner * ((4 if s.gated else 2) + s.curved) + s.experts_used * s.hidden * 2
     return _norms(s, f) + _attention(s, f) + f.low * fed
 
 
@@ -159,6 +137,6 @@ def forward(s: Shape, f: Flow) -> float:
     return 2 * s.hidden * f.stream + max(inner, attend, 8.0 * s.hidden if s.rms else 0.0)
 
 
-def loss(s: Shape, f: Flow, jit: bool) -> float:
+def loss(s: Shape, f: Flow) -> float:
     """Logits, their f32 copy's log-softmax and two gradients of it."""
-    return s.vocab * (f.low + (4.0 if jit else 3 * (f.stream if s.masked else 4.0)))
+    return s.vocab * (f.low + 3 * (f.stream if s.masked else 4.0))

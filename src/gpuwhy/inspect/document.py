@@ -88,16 +88,8 @@ def _fine(found: of.Inspected) -> str:
 
 
 def _header(found: of.Inspected, header: of.Header) -> Iterator[tree.Pair | None]:
-    contracts = [name for name in found.needed if re.match(r"(?i)(api|ext)-ms-", name)]
-    needed = list(found.needed)
-    if len(contracts) > 1:  # the many contracts of Windows as one
-        needed = [name for name in found.needed if name not in contracts]
-        needed.append(f"{len(contracts)} api-ms-win-…")
-    requires = [f"glibc {header.glibc} or newer"] if header.glibc else []
-    for name, asked in header.versions.items():
-        numbered = [one for one in asked if re.fullmatch(r"GLIBCXX_[\d.]+", one)]
-        newest = max(numbered, key=lambda one: [int(n) for n in one[8:].split(".")], default="")
-        requires += [f"{newest} of {name}"] if newest else []
+    # Windows' contracts are in JSON
+    needed = [name for name in found.needed if not re.match(r"(?i)(api|ext)-ms-", name)]
     opens = [f"{one.name} ({one.path or 'not found'})" for one in found.opens]
     yield pair(
         "is", " · ".join(filter(None, (f"{header.machine}, {header.bits} bit", header.soname)))
@@ -108,7 +100,7 @@ def _header(found: of.Inspected, header: of.Header) -> Iterator[tree.Pair | None
     yield pair("needs", ", ".join(needed) or "no library")
     yield pair("later", ", ".join(header.delayed))
     yield pair("may open", ", ".join(opens))
-    yield pair("requires", ", ".join(requires))
+    yield pair("requires", f"glibc {header.glibc} or newer" if header.glibc else "")
     for name, path in (("RPATH", header.rpath), ("RUNPATH", header.runpath)):
         yield pair(name, listed(tuple(dict.fromkeys(path.split(":"))), 8) if path else "")
 
@@ -116,14 +108,8 @@ def _header(found: of.Inspected, header: of.Header) -> Iterator[tree.Pair | None
 def _gpu(gpu: of.Gpu) -> tree.Pair | None:
     if not gpu.sass and not gpu.ptx:
         return None
-    usual = gpu.usual_sass or gpu.sass
-    more = [name for name in gpu.sass if name not in usual]
-    text = " ".join(usual) + (f" (in parts also {' '.join(more)})" if more else "")
     ptx = f"PTX {' '.join(gpu.usual_ptx or gpu.ptx)}" if gpu.ptx else "no PTX"
-    return pair("GPU code", f"{text}; {ptx}")
-
-
-# What would be loaded
+    return pair("GPU code", f"{' '.join(gpu.usual_sass or gpu.sass)}; {ptx}")
 
 
 def _tree(loads: of.Tree, detail: int) -> Iterator[tree.Block]:
@@ -164,21 +150,13 @@ def _missing(gone: of.Missing, detail: int) -> tree.Item:
         folder = posixpath.normpath(place.where.rpartition("/")[0] or "/")
         note = "" if place.outcome == "not there" else f": {place.outcome}"
         places.setdefault(f"searched: {folder}{note} ({place.why})")
-    shown = len(places) if detail else _FEW_PLACES
-    lines += list(places)[:shown]
-    if len(places) > shown:
-        lines.append(f"and {counted(len(places) - shown, 'more place')} (-v)")
+    lines += list(places)[: None if detail else _FEW_PLACES]
     return item(*lines, mark="bad")
-
-
-# Wheels
 
 
 def _bundle(bundle: of.Bundle, found: of.Inspected, detail: int) -> Iterator[tree.Block]:
     yield items(item(problem, mark="bad") for problem in bundle.problems)
     glibc = f"glibc {bundle.glibc} or newer ({bundle.glibc_by})" if bundle.glibc else ""
-    if glibc and bundle.promised:
-        glibc += f"; its tag says {bundle.promised}"
     yield pairs(
         pair("is", f"{bundle.name} {bundle.version}".strip()),
         pair("tags", ", ".join(bundle.tags)),

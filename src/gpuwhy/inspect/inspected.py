@@ -119,9 +119,9 @@ class Bundle(msgspec.Struct, frozen=True):
     asks: tuple[Asked, ...]
     glibc: str | None
     glibc_by: str  # the library that sets it
-    promised: str | None  # the glibc that the wheel's tag says is enough
     problems: tuple[str, ...]
-    here: str | None = None  # the glibc of this machine, until 0.1
+    promised: str | None = None  # the glibc of its tag, and of this machine: until 0.1
+    here: str | None = None
 
 
 class FrameworkTree(msgspec.Struct, frozen=True):

@@ -116,10 +116,8 @@ def _may_open(world: World, path: str, elf: Elf) -> Iterator[MayOpen]:
 
 def gpu_of(machine: Machine, path: str) -> Gpu:
     """The GPU code of a file; none where it cannot be read."""
-    code = machine.gpu_code(path, ALL_CONTAINERS)
-    if not isinstance(code, Known):
-        return Gpu()
-    return Gpu(code.value.sass, code.value.ptx, code.value.usual_sass, code.value.usual_ptx)
+    code = value_or(machine.gpu_code(path, ALL_CONTAINERS), None)
+    return Gpu(code.sass, code.ptx, code.usual_sass, code.usual_ptx) if code else Gpu()
 
 
 def _notes(machine: Machine, path: str, elf: Elf, stat: Stat, musl: bool) -> Iterator[str]:
@@ -129,10 +127,6 @@ def _notes(machine: Machine, path: str, elf: Elf, stat: Stat, musl: bool) -> Ite
         yield "built for musl, whose loader searches in another way: what it would load is unknown"
     elif not elf.has_dynamic:
         yield "statically linked: it loads nothing by itself"
-    uname = machine.uname()
-    here = uname.value.machine if isinstance(uname, Known) else elf.machine
-    if here != elf.machine and (here, elf.machine) != ("x86_64", "i386"):
-        yield f"for {elf.machine}; this machine is {here}"
     code = machine.gpu_code(path, ALL_CONTAINERS)
     if isinstance(code, Unknown):
         yield f"GPU code: {code.reason}"

@@ -28,7 +28,6 @@ _BRINGERS: dict[bool, dict[Bringer, str]] = {
 _OF_STACK = re.compile(
     r"(nvidia-|cuda-|torch|tensorflow|jax|triton|pytorch-triton|onnxruntime|cupy)", re.IGNORECASE
 )
-_PROMISES = {"manylinux1": "2.5", "manylinux2010": "2.12", "manylinux2014": "2.17"}
 
 
 def inspect_wheel(machine: Machine, path: str) -> Fact[Inspected]:
@@ -41,20 +40,23 @@ def inspect_wheel(machine: Machine, path: str) -> Fact[Inspected]:
     parts = path.rpartition("/")[2].removesuffix(".whl").split("-")
     inside = [tag.rpartition("-")[2] for tag in wheel.tags]
     tags = parts[-1].split(".") if len(parts) >= 5 else inside  # pip goes by the file's name
-    promised = [_promise(tag) for tag in tags if _promise(tag)]
     oldest = [one for one in libraries if one.versions.glibc]
     last = max(oldest, key=lambda one: _numbers(one.versions.glibc), default=None)
+    held = []
+    for one in libraries:
+        gpu = Gpu(one.gpu.sass, one.gpu.ptx, one.gpu.usual_sass, one.gpu.usual_ptx)
+        version, glibc = one.version or None, one.versions.glibc or None
+        held.append(Part(one.name, one.size, one.needed, version, glibc, gpu))
     bundle = Bundle(
         name=wheel.name,
         version=wheel.version,
         tags=tuple(dict.fromkeys(tags)),
         requires=tuple(filter(_OF_STACK.match, wheel.requires)),
         members=wheel.members,
-        parts=tuple(map(_part, libraries)),
+        parts=tuple(held),
         asks=tuple(_asks(libraries)),
         glibc=last.versions.glibc if last else None,
         glibc_by=last.name if last else "",
-        promised=min(promised, key=_numbers, default=None),
         problems=wheel.problems,
     )
     notes = [f"{wheel.windows} Windows libraries in it were not read"] if wheel.windows else []
@@ -69,12 +71,6 @@ def inspect_wheel(machine: Machine, path: str) -> Fact[Inspected]:
         notes=tuple(notes),
     )
     return known(answer, "file", path)
-
-
-def _part(one: WheelLibrary) -> Part:
-    gpu = Gpu(one.gpu.sass, one.gpu.ptx, one.gpu.usual_sass, one.gpu.usual_ptx)
-    version, glibc = one.version or None, one.versions.glibc or None
-    return Part(one.name, one.size, one.needed, version, glibc, gpu)
 
 
 def union(codes: list[Gpu]) -> Gpu:
@@ -96,20 +92,15 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split("."))) if text else ()
 
 
-def _promise(tag: str) -> str:
-    """The glibc that a platform tag says is enough; "" where it says nothing of it."""
-    match = re.match(r"manylinux_(\d+)_(\d+)_", tag)
-    return f"{match[1]}.{match[2]}" if match else _PROMISES.get(tag.partition("_")[0], "")
-
-
 def _asks(libraries: tuple[WheelLibrary, ...]) -> Iterator[Asked]:
     """The needs that nothing inside meets: driver first, then CUDA, frameworks, system, glibc."""
     inside = {one.elf.soname for one in libraries if one.elf}
-    inside |= {_same(one.name.rpartition("/")[2], one) for one in libraries}
+    inside |= {one.name.rpartition("/")[2] for one in libraries}
+    inside |= {name.lower() for name in inside}  # Windows' names are the same in any spelling
     askers: dict[str, tuple[str, Bringer | None, list[str]]] = {}
     for one in libraries:
         for name in one.needed:
-            same = _same(name, one)
+            same = name.lower() if one.pe else name
             if same not in inside:
                 kind = bringer(name, one.pe is not None)
                 askers.setdefault(same, (name, kind, []))[2].append(one.name)
@@ -117,11 +108,6 @@ def _asks(libraries: tuple[WheelLibrary, ...]) -> Iterator[Asked]:
         for name, kind, by in sorted(askers.values()):
             if kind == wanted:
                 yield Asked(name, wanted, tuple(by))
-
-
-def _same(name: str, asker: WheelLibrary) -> str:
-    """Windows' names are the same in any spelling."""
-    return name.lower() if asker.pe else name
 
 
 def bringer(name: str, of_windows: bool) -> Bringer | None:
