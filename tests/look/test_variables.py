@@ -4,7 +4,7 @@ import pytest
 
 from gpuwhy.facts.fact import Known, Unknown
 from gpuwhy.facts.variables import PathProblem, Variable
-from tests.look.world import SITE, World, shared_object
+from tests.look.world import SITE, World
 
 
 def variable(world: World, name: str, value: str, **options: str) -> Variable:
@@ -54,13 +54,6 @@ def test_a_value_that_its_reader_refuses(world: World) -> None:
     one = variable(world, "TORCH_LOGS", "+dynano")
     assert [fault.kind for fault in one.faults] == ["rejected"]
     assert variable(world, "TORCH_LOGS", "+dynamo,help").faults == ()
-
-
-def test_files_that_variables_name(world: World) -> None:
-    world.file("/lib/good.so", shared_object())
-    one = variable(world, "LD_PRELOAD", "/lib/good.so /lib/gone.so plain.so")
-    assert ["/lib/gone.so does not exist" in fault.text for fault in one.faults] == [True]
-    assert variable(world, "LD_PRELOAD", "/lib/good.so").faults == ()
 
 
 def test_private_values_and_foreign_names(world: World) -> None:

@@ -200,9 +200,6 @@ def _brought(machine: AssumedMachine, name: str) -> DriverLibrary:
     return DriverLibrary(name, path, path, Found(Rule.ASSUMED), "driver", version, health)
 
 
-# ---------------------------------------------------------------- a container's start
-
-
 def _allows(asked: str, name: str) -> bool:
     """Whether a list of capabilities holds one; without a list the runtime brings both."""
     listed = {one.strip() for one in asked.lower().split(",")} - {""}

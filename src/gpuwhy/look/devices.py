@@ -37,9 +37,6 @@ def devices(machine: Machine, facts: Facts, _options: object = None) -> Devices:
     return filled(machine, facts, "devices", fields).devices
 
 
-# ---------------------------------------------------------------- NVML
-
-
 class Nvml(NamedTuple):
     """The child's lines by subject; `ended` says why it did not finish, "" when it did."""
 
@@ -82,8 +79,6 @@ def _nvml_error(machine: Machine, _facts: Facts) -> Fact[NvmlError]:
     error = NvmlError(code if isinstance(code, int) else 999, str(init.get("name", "")), call)
     return known(error, "call", call, str(init.get("detail", "")))
 
-
-# ---------------------------------------------------------------- the GPUs
 
 _NOT_SUPPORTED = "NVML_ERROR_NOT_SUPPORTED"
 _BROKEN = ("NVML_ERROR_GPU_IS_LOST", "NVML_ERROR_RESET_REQUIRED")
@@ -232,8 +227,6 @@ def _process(machine: Machine, facts: Facts, told: Any) -> GpuProcess:
     )
 
 
-# ---------------------------------------------------------------- the PCI bus
-
 _BUS = "/sys/bus/pci/devices"
 _NVIDIA = "0x10de"
 _DISPLAY = ("0x0300", "0x0302")  # VGA controller, 3D controller
@@ -295,8 +288,6 @@ def gpu_minors(machine: Machine, facts: Facts) -> tuple[int, ...]:
     return tuple(sorted(minors))
 
 
-# ---------------------------------------------------------------- CUDA_VISIBLE_DEVICES
-
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 _INDEX = re.compile(r"\s*([+-]?\d+)")
 _UUID = re.compile(r"(GPU|MIG)-\S", re.IGNORECASE)
@@ -336,7 +327,7 @@ def read_visible(value: str, gpus: Sequence[Gpu]) -> Visibility:
     rest = value.rstrip(", \t\r\n")  # commas at the end are no entries
     by_index = _INDEX.match(rest) is not None
     for entry in rest.split(",") if rest.strip() else ():
-        found = (_by_index if by_index else _by_uuid)(entry, gpus)
+        found = _named(entry, by_index, gpus)
         twice = len(found) == 1 and found[0][0] in chosen
         if len(found) != 1 or twice:
             bad = BadEntry.TWICE if twice else _why(entry, by_index, bool(found))
@@ -346,14 +337,14 @@ def read_visible(value: str, gpus: Sequence[Gpu]) -> Visibility:
     return Visibility(value, tuple(dict.fromkeys(chosen.values())), "", BadEntry.NONE)
 
 
-def _by_index(entry: str, gpus: Sequence[Gpu]) -> list[tuple[str, int]]:
-    match = _INDEX.match(entry)
-    place = int(match[1][:12]) if match else -1
-    return [(f"GPU {place}", gpus[place].index)] if 0 <= place < len(gpus) else []
-
-
-def _by_uuid(entry: str, gpus: Sequence[Gpu]) -> list[tuple[str, int]]:
-    """By the first digits of a UUID, which is all that we know: as far as both go."""
+def _named(entry: str, by_index: bool, gpus: Sequence[Gpu]) -> list[tuple[str, int]]:
+    """The devices that an entry may mean; of a UUID the first digits, which is all that we know, as
+    far as both go.
+    """
+    number = _INDEX.match(entry)
+    if by_index:
+        place = int(number[1][:12]) if number else -1
+        return [(f"GPU {place}", gpus[place].index)] if 0 <= place < len(gpus) else []
     wanted, found = entry.strip().lower(), []
     for gpu in gpus if _UUID.match(entry) else ():
         parts = gpu.mig.value.instances if isinstance(gpu.mig, Known) else ()

@@ -30,9 +30,6 @@ def driver(machine: Machine, facts: Facts, _options: object = None) -> Driver:
     return filled(machine, facts, "driver", fields).driver
 
 
-# ---------------------------------------------------------------- the kernel's side
-
-
 def _loaded(machine: Machine, _facts: Facts) -> Fact[tuple[str, ...]]:
     """Our modules, and nouveau, the free driver that keeps them out."""
     entries = machine.list(_MODULES, _OURS)
@@ -162,8 +159,6 @@ def _fabricmanager(machine: Machine, _facts: Facts) -> Fact[bool]:
     return Absent(Source("file", f"/usr/bin/{program}"))
 
 
-# ---------------------------------------------------------------- device nodes
-
 _ALWAYS = ("/dev/nvidiactl", "/dev/nvidia-uvm")
 _WSL_NODE = "/dev/dxg"
 _GPU_NODE = re.compile(r"/dev/nvidia\d+$")
@@ -274,8 +269,6 @@ def _mig_nodes(machine: Machine, _facts: Facts) -> Fact[dict[str, str]]:
     nodes = {part: f"/dev/nvidia-caps/nvidia-cap{numbers[part]}" for part in parts}
     return Known(nodes, minors.source)
 
-
-# ---------------------------------------------------------------- system packages
 
 _NAMES = (
     r"(?:lib|linux-modules-|linux-objects-|linux-signatures-|xserver-xorg-video-|firmware-)?nvidia-"

@@ -272,9 +272,6 @@ def _tried(group: Group, number: int, ended: Ended, **more: Any) -> Tried:
     return Tried(kind, group.tries[number][1], group.framework, ended, targets=targets, **more)
 
 
-# ------------------------------------------------------------ files that a failure names
-
-
 def damage_named(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damage, ...]]:
     """The damage that was known, and files on the way to a failure that were changed."""
     known = facts.installs.damage

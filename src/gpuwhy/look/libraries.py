@@ -55,11 +55,8 @@ class Name(NamedTuple):
     where: Where
 
 
-class Examined(NamedTuple):
-    """Size and health of one file."""
-
-    size: Fact[int]
-    health: Fact[Flaw]
+Examined = tuple[Fact[int], Fact[Flaw]]
+"""Size and health of one file."""
 
 
 def _copies(machine: Machine, facts: Facts, folder: str) -> Fact[tuple[LibraryCopy, ...]]:
@@ -209,11 +206,11 @@ def examine(machine: Machine, path: str, processor: str, windows: bool = False) 
     """Look at one file as the loader would."""
     stat = machine.stat(path)
     if isinstance(stat, Unknown):
-        return Examined(stat, _unread(stat, path))
+        return stat, _unread(stat, path)
     if isinstance(stat, Absent):
         link = value_or(machine.link(path), "")
         flaw = Flaw.DANGLING if link else Flaw.MISSING
-        return Examined(stat, known(flaw, "file", path, f"to {link}" if link else ""))
+        return stat, known(flaw, "file", path, f"to {link}" if link else "")
     size, read = stat.value.size, machine.pe(path) if windows else machine.elf(path)
     flaw, note = Flaw.NONE, ""
     if stat.value.kind != "file":
@@ -221,14 +218,14 @@ def examine(machine: Machine, path: str, processor: str, windows: bool = False) 
     elif size == 0:
         flaw = Flaw.EMPTY
     elif isinstance(read, Unknown):
-        return Examined(known(size, "file", path), _unread(read, path))
+        return known(size, "file", path), _unread(read, path)
     elif isinstance(read, Absent):
-        return Examined(known(size, "file", path), read)
+        return known(size, "file", path), read
     elif read.value.extent > size:
         flaw, note = Flaw.TRUNCATED, f"needs {read.value.extent} bytes, has {size}"
     elif processor and read.value.machine != processor:
         flaw, note = Flaw.MACHINE, f"{read.value.machine}, this machine is {processor}"
-    return Examined(known(size, "file", path), known(flaw, "file", path, note))
+    return known(size, "file", path), known(flaw, "file", path, note)
 
 
 def _unread(unread: Unknown, path: str) -> Fact[Flaw]:
@@ -237,8 +234,6 @@ def _unread(unread: Unknown, path: str) -> Fact[Flaw]:
     flaw = Flaw.TRUNCATED if unread.kind == "cut" else flaws.get(unread.kind)
     return known(flaw, "file", path, why) if flaw else unread
 
-
-# ------------------------------------------------------------ whose they are
 
 _CONDA = r"(lib)?(cu|nccl|nv|tensorrt)[\w-]*-\d[^-]*-[^-]*\.json$"
 _HASH_SIZE = 1 << 20
@@ -282,9 +277,7 @@ class _Owners:
     def _wheel(
         self, library: LibraryName, site: str, inside: str, size: Fact[int]
     ) -> OwnerAndVersion:
-        """By the folder's name; of several those whose RECORD describes the bytes on disk; none of
-        another family, in whose folder somebody copied the file.
-        """
+        """By the folder's name; of several those whose RECORD describes the bytes on disk."""
         found, family = wheels_of(self._packages, library.family, inside), library.family
         own = inside.startswith(("nvidia/", "tensorrt"))
         if len(found) > 1:
@@ -294,10 +287,6 @@ class _Owners:
                 actual = value_or(self._machine.sha256(f"{site}/{inside}"), "")
                 fits = [pair for pair in fits if pair[1].sha256 == actual] or fits
             found = [one for one, _ in fits] or found
-        elif inside.startswith("nvidia/") and not re.match(r"nvidia/cu\d+/", inside):
-            usual = {base.removeprefix("nvidia-").replace("-", "_") for base in family.wheels}
-            if inside.split("/")[1] not in usual:
-                found = [o for o in found if o.files.known != "all" or o.files.find(inside)]
         if len(found) == 1:
             version = _places(found[0].version, family.places) if own else ""
             return known(found[0].owner, "package", found[0].location), version

@@ -145,8 +145,6 @@ def guarded(ask: Callable[[], Any]) -> Any:
         return Unknown(f"gpuwhy failed here: {type(error).__name__}: {error} ({where})")
 
 
-# ------------------------------------------------------------ a subject field by field
-
 Field = Callable[[Machine, Facts], Fact[Any]]
 
 

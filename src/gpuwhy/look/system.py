@@ -152,8 +152,6 @@ def _number(said: Fact[str]) -> Fact[float]:
     return Known(float(good[1]), said.source) if good else none
 
 
-# ---------------------------------------------------------------- containers
-
 _VARIABLES = (
     ("KUBERNETES_SERVICE_HOST", "kubernetes"),
     ("SINGULARITY_NAME", "singularity"),
@@ -246,8 +244,6 @@ def _injected(machine: Machine, facts: Facts) -> Fact[Injected]:
     )
     return known(value, "file", "/proc/self/mountinfo", "and /dev, NVIDIA_VISIBLE_DEVICES")
 
-
-# ---------------------------------------------------------------- limits and memory
 
 _CGROUP = "/sys/fs/cgroup"
 _MOST_LEVELS = 16

@@ -105,9 +105,6 @@ def conda_prefix(machine: Machine, facts: Facts) -> str:
     return environ(machine).get("CONDA_PREFIX", "").rstrip("/")
 
 
-# ---------------------------------------------------------------- versions
-
-
 def toolkit_version(machine: Machine, root: str) -> Fact[str]:
     """Which CUDA the toolkit is: by its version file, its headers, else its folder's name."""
     parts = machine.list(root, _PARTS)
@@ -139,9 +136,6 @@ def header_version(machine: Machine, folder: str, otherwise: Fact[str]) -> Fact[
                 version = f"{code // 1000}.{code % 1000 // 10}"
                 return known(version, "file", f"{folder}/{header}")
     return otherwise
-
-
-# ---------------------------------------------------------------- conda and wheels
 
 
 def conda_cuda(packages: dict[str, str]) -> Known[str] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, absent, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.variables import Fault, PathProblem, Problem, SetAtStart, Variable
 from gpuwhy.knowledge.settings import CONTAINER_FOLDERS, FOREIGN, is_private, steers
@@ -107,28 +107,9 @@ def _variable(machine: Machine, facts: Facts, name: str, value: str) -> Variable
         installed = facts.frameworks.installed
         releases = {one.name: one.version for one in value_or(installed, ())}
         found = faults(name, value, releases if isinstance(installed, Known) else ANYTHING)
-    if name in ("LD_PRELOAD", "LD_AUDIT"):
-        found = tuple(_not_preloaded(machine, facts, value))
-    elif name == "TORCH_LOGS" and not found:
+    if name == "TORCH_LOGS" and not found:
         found = tuple(_no_such_log(machine, facts, value))
     return Variable(name, _shortened(value), problems, found)
-
-
-def _not_preloaded(machine: Machine, facts: Facts, value: str) -> Iterator[Fault]:
-    """Files that the loader shall load first and cannot; plain names are searched."""
-    here, wrong = value_or(facts.system.machine, ""), []
-    for file in (one for one in re.split(r"[\s:]+", value) if "/" in one):
-        elf = machine.elf(file)
-        if isinstance(machine.stat(file), Absent):
-            wrong.append(f"{file} does not exist")
-        elif isinstance(elf, Unknown) and elf.kind in ("foreign", "cut"):
-            wrong.append(f"{file} is no complete library")
-        elif isinstance(elf, Known) and here and elf.value.machine != here:
-            said = f"is a library for {elf.value.machine}, and this machine is {here}"
-            wrong.append(f"{file} {said}")
-    if wrong:
-        said = "the loader complains at every start of a program, and goes on without it"
-        yield Fault("ignored", (), f"{'; '.join(wrong)}: {said}", source="ld.so(8)")
 
 
 def _no_such_log(machine: Machine, facts: Facts, value: str) -> Iterator[Fault]:
@@ -154,8 +135,6 @@ def _shortened(value: str) -> str:
     half = _LONGEST // 2
     return value if len(value) <= _LONGEST else f"{value[:half]} … {value[-half:]}"
 
-
-# ------------------------------------------------------------ folders that variables name
 
 _CUDA_FOLDER = r"(?i)cuda|cudnn|nvidia|tensorrt|nvcc"
 _UNREPLACED = r"~|.*(\$\{?(?!(USER|ORIGIN|LIB|PLATFORM)\b)[A-Za-z_]\w*\}?|\$\(|%[A-Z_]+%)"

@@ -16,8 +16,6 @@ from gpuwhy.look.look import Field
 from gpuwhy.look.toolkits import conda_cuda, conda_packages, conda_prefix, toolkit_version, wheels
 from gpuwhy.machine.machine import Machine
 
-# ---------------------------------------------------------------- system
-
 _EDITION = "HKLM/SOFTWARE/Microsoft/Windows NT/CurrentVersion"
 _ELEVEN = 22000  # builds from here on are Windows 11, whatever the registry's product name says
 _FILES = ("kernel32.dll", "ntoskrnl.exe", "ntdll.dll")
@@ -62,7 +60,6 @@ SYSTEM: dict[str, Field] = {
     **dict.fromkeys(_LINUX_ONLY, lambda *_: _NOT_HERE),
 }
 
-# ---------------------------------------------------------------- driver and cards
 
 _SERVICES = "HKLM/SYSTEM/CurrentControlSet/Services"
 _PCI = "HKLM/SYSTEM/CurrentControlSet/Enum/PCI"
@@ -130,7 +127,6 @@ def _card(device: str, driver: Fact[str]) -> PciDevice:
 
 DRIVER: dict[str, Field] = {"module_version": _driver_version}
 
-# ---------------------------------------------------------------- toolkits
 
 _INSTALLED = "NVIDIA GPU Computing Toolkit/CUDA"
 _RUNTIME = r"(?i)cudart64_\w+\.dll$"
@@ -169,8 +165,6 @@ def _toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
     source = Source("folder", f"{_INSTALLED}, CUDA_PATH…, PATH, conda and wheels", unseen)
     return Known(tuple(out.values()), source)
 
-
-# ---------------------------------------------------------------- libraries
 
 DLLS = (
     r"(?i)(cu(da|bl|dn|ff|pt|ra|so|sp|fi)|nv(?!api|wmi|spcap|containerd|displ|shext|mctray|3d|ogl"

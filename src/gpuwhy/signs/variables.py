@@ -81,7 +81,7 @@ def without_effect(case: Case) -> Finding | None:
     if found is None:
         return None
     finding = _said(say.strong, *found)
-    return say.noted(finding) if found[0].name in _PRELOADING else say.slows(finding)
+    return say.slows(finding)
 
 
 def _said(weigh: Callable[..., Finding], one: Variable, fault: Fault, *more: Evidence) -> Finding:

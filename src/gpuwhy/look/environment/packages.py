@@ -102,9 +102,6 @@ def _requires(found: Gathered, path: str, fields: dict[str, list[str]]) -> Fact[
     return known(tuple(fields.get("Requires-Dist", [])), "file", path)
 
 
-# ------------------------------------------------------------ two folders of one package
-
-
 def _real_first(machine: Machine, found: list[Package]) -> list[Package]:
     """Of packages with two metadata folders in one site, the one with its files first."""
     groups: dict[str, list[Package]] = {}

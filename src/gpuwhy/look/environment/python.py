@@ -80,9 +80,6 @@ def first_of(
     return absent("env", "PATH", "no Python in any of its folders")
 
 
-# ------------------------------------------------------------ which one
-
-
 def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
     """Environments and executables in the order in which they count: what the shell has activated
     (some conda environments hold no Python), the environment of the uv, poetry or plain project
@@ -146,9 +143,6 @@ def _is_ours(machine: Machine, place: str) -> bool:
 def is_environment(machine: Machine, folder: str) -> bool:
     """Whether a folder is a virtual or a conda environment."""
     return any(exists(machine, f"{folder}/{mark}") for mark in ("pyvenv.cfg", "conda-meta"))
-
-
-# ------------------------------------------------------------ what it is
 
 
 def _chosen(machine: Machine, one: Choice) -> Fact[Python]:
@@ -232,9 +226,6 @@ def machine_of(machine: Machine, path: str) -> str:
     return elf.machine if elf else uname.machine if uname else ""
 
 
-# ------------------------------------------------------------ an executable
-
-
 def _executable(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
     """A Python outside an environment: by the folders that it lies in, and is not started."""
     file = real(machine, path)
@@ -280,9 +271,6 @@ def _behind_shim(machine: Machine, one: Choice, folder: str) -> Choice:
             if exists(machine, f"{root}/versions/{folder}/bin/{name}"):
                 return Choice(f"{root}/versions/{folder}/bin/{name}", one.by)
     return one
-
-
-# ------------------------------------------------------------ folders of packages
 
 
 def sites(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Site, ...]]:
@@ -378,8 +366,6 @@ def on_the_path(machine: Machine, site: str, module: str) -> bool:
     places = (*_pythonpath(machine), *pth_folders(machine, site))
     return any(names(machine, one, rf"{re.escape(module)}(\.py)?$") for one in places)
 
-
-# ------------------------------------------------------------ environments of a disk or image
 
 _FIRST = ("/opt/conda", "/opt/venv", "/venv", "/app/.venv", "/opt/miniconda3")
 _CONDA = r"(anaconda|miniconda|miniforge|mambaforge|micromamba)[23]?$"

@@ -108,9 +108,6 @@ def _holds_framework(machine: Machine, one: Choice) -> bool:
     return any(names(machine, site.path, FRAMEWORK_FOLDERS) for site in found)
 
 
-# ------------------------------------------------------------ what it is
-
-
 def chosen(machine: Machine, one: Choice) -> Fact[Python]:
     """The Python at a path that is an environment's folder or an executable."""
     path = one.path.rstrip("/")
@@ -158,9 +155,6 @@ def _kind(machine: Machine, path: str, prefix: str) -> PythonKind:
     if re.search(r"(?i)/WindowsApps/", path):
         return "store"
     return "embedded" if names(machine, prefix, r"(?i)python3\d+\._pth$") else "system"
-
-
-# ------------------------------------------------------------ folders of packages
 
 
 def sites(machine: Machine, one: Python) -> Fact[tuple[Site, ...]]:

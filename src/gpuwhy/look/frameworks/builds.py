@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import partial
-from itertools import islice
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from gpuwhy.facts.environment import Package
@@ -97,32 +95,25 @@ def cudnn_pin(package: Package) -> Fact[str]:
 
 def needed(one: Installed, files: Iterable[str], optional: Iterable[str] = ()) -> Opens:
     """The CUDA libraries that some files are linked with, each with the first file that asks."""
+    is_cuda: Callable[[str], object] = re.compile(CUDA_LIBRARY).match
+    if one.windows:
+        from gpuwhy.knowledge.libraries import parse as is_cuda
     found: dict[str, Opened] = {}
     seen = []
-    for path, may_miss in (
-        *((file, False) for file in files),
-        *((file, True) for file in optional),
-    ):
+    for path, may_miss in [*((o, False) for o in files), *((o, True) for o in optional)]:
         read: Fact[Any] = one.machine.pe(path) if one.windows else one.machine.elf(path)
         if isinstance(read, Known):
             seen.append(path)
             late = read.value.delayed if one.windows else ()  # waits for their use
-            for name in read.value.imports if one.windows else read.value.needed:
-                if _is_cuda(one, name):
-                    found.setdefault(name, Opened(name, path, may_miss))
-            for name in filter(partial(_is_cuda, one), late):
+            for name in filter(is_cuda, read.value.imports if one.windows else read.value.needed):
+                found.setdefault(name, Opened(name, path, may_miss))
+            for name in filter(is_cuda, late):
                 found.setdefault(name, Opened(name, path, True))
         elif isinstance(read, Unknown) and (not may_miss or one.windows):
             return read
     if not seen:
         return Unknown("no library to read")
     return known(tuple(found.values()), "file", ", ".join(seen), "NEEDED")
-
-
-def _is_cuda(one: Installed, name: str) -> bool:
-    from gpuwhy.knowledge.libraries import parse
-
-    return parse(name) is not None if one.windows else re.match(CUDA_LIBRARY, name) is not None
 
 
 def gpu_code(machine: Machine, path: str) -> tuple[Fact[tuple[str, ...]], Fact[tuple[str, ...]]]:
@@ -141,24 +132,13 @@ def dotted(digits: str) -> str:
 
 
 def cuda_by_names(opens: Opens) -> Fact[str]:
-    """The CUDA version that a library's name tells: libcudart.so.12, cudart64_110.dll."""
+    """The CUDA version that the name of the runtime or of cuBLAS tells: libcudart.so.12,
+    cudart64_110.dll.
+    """
     for one in value_or(opens, ()):
-        if cuda := cuda_of_name(one.name):
+        linux = re.match(r"lib(?:cudart|cublas|cublasLt)(?:-\w+)?\.so\.(\d+(?:\.\d+)?)", one.name)
+        windows = re.match(r"(?i)(?:cudart|cublas|cublasLt)64_(\d+)\.dll", one.name)
+        if cuda := linux[1] if linux else dotted(windows[1]) if windows else "":
+            cuda = "11" if cuda == "11.0" else cuda
             return known(cuda, "file", one.by, f"needs {one.name}")
     return Unknown("no library name tells the CUDA version")
-
-
-def cuda_of_name(name: str) -> str:
-    """The CUDA version of the runtime or of cuBLAS by its file name; "" for other names."""
-    linux = re.match(r"lib(?:cudart|cublas|cublasLt)(?:-\w+)?\.so\.(\d+(?:\.\d+)?)", name)
-    windows = re.match(r"(?i)(?:cudart|cublas|cublasLt)64_(\d+)\.dll", name)
-    cuda = linux[1] if linux else dotted(windows[1]) if windows else ""
-    return "11" if cuda == "11.0" else cuda
-
-
-def library_files(package: Package, most: int) -> Iterator[str]:
-    """The paths of a package's compiled files, by RECORD."""
-    match = r"(?!/|\.\.).*\.(so(\.[\d.]+)?|pyd|dll)$"
-    paths = (row.path for row in package.files.ending(".so", ".pyd", ".dll"))
-    inside = (f"{package.site}/{path}" for path in paths if re.match(match, path))
-    yield from islice(inside, most)

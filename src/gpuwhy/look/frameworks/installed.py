@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from gpuwhy.facts.environment import Package
@@ -28,7 +29,6 @@ from gpuwhy.look.frameworks.builds import (
     cudnn_pin,
     dotted,
     gpu_code,
-    library_files,
     needed,
     without_gpu,
 )
@@ -71,12 +71,9 @@ def installed(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Fr
 
 
 def _framework(name: str, title: str, one: Installed, built: Built) -> Framework:
-    """The record of a framework."""
     stated = built._asdict() | {"path": built.path or one.path}
     return Framework(name, title, one.package.name, one.package.version, **stated)
 
-
-# ------------------------------------------------------------ PyTorch
 
 _TORCH_CUDA = (
     *("libtorch_cuda.so", "libtorch_cuda_cu.so", "libtorch.so", "libcaffe2_gpu.so"),
@@ -115,8 +112,6 @@ def _torch(one: Installed) -> Built:
     gpu, cuda = known(True, "file", file, "cuda"), known(major_minor(said["cuda"]), "file", file)
     return Built(gpu, cuda, cudnn_pin(one.package), *gpu_code(one.machine, main), opens)
 
-
-# ------------------------------------------------------------ JAX
 
 _JAX_PLUGIN = r"jax-cuda(\d+)-(?:plugin|pjrt)"  # the client alone sees the GPU, without kernels
 _JAX_OPENS = {
@@ -171,9 +166,6 @@ def _jax_plugin(one: Installed, package: Package, major: str) -> Built:
     return Built(gpu, cuda, cudnn_pin(package), *code, opens)
 
 
-# ------------------------------------------------------------ ONNX Runtime
-
-
 def _onnxruntime(one: Installed) -> Built:
     """The CUDA provider decides, unless build_and_package_info is a CPU build's own."""
     name = "onnxruntime_providers_cuda.dll" if one.windows else "libonnxruntime_providers_cuda.so"
@@ -223,8 +215,6 @@ def _onnxruntime_opens(one: Installed, provider: str) -> Opens:
     more = (Opened(name, provider, True) for name in found)
     return Known((*opens.value, *more), opens.source)
 
-
-# ------------------------------------------------------------ the others
 
 _CUPY_AT_ONCE = r"(runtime|nvrtc|jitify|cublas)\..*(so|pyd)$"
 _CUPY_LATER = r"(nvtx|cufft|curand|cusolver|cusparse|cudnn|nccl|cutensor)\..*(so|pyd)$"
@@ -353,7 +343,6 @@ KINDS = (
     Kind("numba", "Numba", "numba", "numba", _numba),
 )
 
-# ------------------------------------------------------------ whatever else needs CUDA's libraries
 
 _HOSTS = frozenset({"torch", "jax", "tensorflow", "paddle"})
 _OTHERS = (
@@ -361,6 +350,7 @@ _OTHERS = (
     r"(?:.+-)?(?:gpu|cuda|cu\d{2,3}|cuda\d{2,3}x?)(?:-.+)?|faiss|llama-cpp-python|lightgbm|pycuda"
     r"|k2|dgl|stable-diffusion-cpp-python|pywhispercpp|open3d|exllamav2|spacy-transformers"
 )
+_COMPILED = r"(?!/|\.\.).*\.(so(\.[\d.]+)?|pyd|dll)$"
 _MOST = 24  # compiled files that are read of one package
 
 
@@ -368,7 +358,9 @@ def _others(machine: Machine, every: tuple[Package, ...], windows: bool) -> Iter
     """Packages that need CUDA's libraries, by their compiled files."""
     for package in (one for one in every if re.fullmatch(_OTHERS, one.name)):
         one = Installed(machine, package, package.site, every, windows)
-        opens = needed(one, library_files(package, _MOST))
+        rows = [row.path for row in package.files.ending(".so", ".pyd", ".dll")]
+        inside = (f"{package.site}/{path}" for path in rows if re.match(_COMPILED, path))
+        opens = needed(one, islice(inside, _MOST))
         for first in value_or(opens, ())[:1]:
             gpu = known(True, "file", first.by, f"needs {first.name}")
             path = first.by.rpartition("/")[0]

@@ -70,9 +70,6 @@ def read_tensorflow(one: Installed) -> Built:
     return built._replace(opens=opens)
 
 
-# ------------------------------------------------------------ build_info
-
-
 def _read_build(one: Installed, extension: str) -> Built:
     """What the build_info module of this installation states; never the package's name.
 
@@ -147,9 +144,6 @@ def _architectures(
     sass = dict.fromkeys(f"sm_{arch}" for _, arch in names)
     ptx = dict.fromkeys(f"compute_{arch}" for kind, arch in names if kind != "sm")
     return Known(tuple(sass), where), Known(tuple(ptx), where)
-
-
-# ------------------------------------------------------------ what it opens
 
 
 def _opens(one: Installed, built: Built, extension: str) -> Opens:

@@ -94,9 +94,6 @@ def _say(
     return Contradiction(by.owner, name, wants, version, basis, file, effect, source, stops)
 
 
-# ------------------------------------------------------------ rules: what a package states
-
-
 def _stated(seen: _Seen, by: Package) -> Iterator[Contradiction]:
     """What a package of the stack requires, and what is installed does not meet."""
     extras = next((what for who, what in _EXTRAS if re.fullmatch(who, by.name)), "")
@@ -151,9 +148,6 @@ def _forced(by: Package, name: str, ranges: list[str], version: str) -> str:
     other = bool(exact) and all(major_minor(one) != major_minor(version) for one in exact)
     row = tried.always_fails(by.name, name) if other else None
     return str(row.source) if row is not None else ""
-
-
-# ------------------------------------------------------------ rules: what it does not state
 
 
 def _unstated(seen: _Seen, one: Package) -> Iterator[Contradiction]:

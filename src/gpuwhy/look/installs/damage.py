@@ -313,8 +313,6 @@ def _part_of_module(one: Package, path: str) -> Part:
     return Part.FIRST_MODULE if early else Part.MODULE
 
 
-# ------------------------------------------------------------ installations that were cut short
-
 _MODULES = ("torch", "tensorflow", "jax", "jaxlib", "onnxruntime", "cupy", "numpy")
 _ASIDE = r"~+(?P<rest>[\w.]+?)-(?P<version>\d[^-]*)\.dist-info"
 """How pip names what it has moved aside: with another first letter."""
@@ -341,8 +339,6 @@ def _broken_off(machine: Machine, facts: Facts) -> Iterator[Damage]:
                 owner = Owner(module, aside["version"], "pip")
                 yield Damage(path, DamageKind.HALF_UPGRADED, Part.PACKAGE, owner, actual=name)
 
-
-# ------------------------------------------------------------ built for something else
 
 _TAG = r"\.cpython-3(\d+)([a-z]*)-(?:([a-z0-9_]+)-linux-(?:gnu|musl)\w*|(darwin))\.so$"
 _SAME = {"powerpc64le": "ppc64le", "i386": "i686"}
@@ -401,8 +397,6 @@ def _refusal(tag: re.Match[str], release: str, processor: str) -> Misfit | None:
         return DamageKind.WRONG_MACHINE, processor, machine
     return (DamageKind.WRONG_PYTHON, release, python) if python != release else None
 
-
-# ------------------------------------------------------------ files that two packages list
 
 _CLAIMED = r"(?i)(?![/\\]|\.\.|.:)(?!.*/\.\./).*\.(so(\.\d+)*|dll|pyd)$"
 _HASHED = 2 << 20  # bytes: up to this size a hash costs less than a doubt

@@ -60,9 +60,6 @@ def _holds(marker: str, markers: Markers) -> bool:
         return False
 
 
-# ------------------------------------------------------------ the closure of the GPU stack
-
-
 class Asked(NamedTuple):
     """What the GPU stack requires: of each package the lines, and what markers are judged by."""
 

@@ -75,9 +75,6 @@ def start_files(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[
     return known(tuple(found.values()), "folder", ", ".join(site.path for site in ordered))
 
 
-# ------------------------------------------------------------ whether Python starts
-
-
 _TAKEN = {"PYTHONHASHSEED": r"random|\d{1,10}", "PYTHONUTF8": r"[01]"}
 """Variables with a value at which Python stops, and which values it takes."""
 
@@ -124,8 +121,6 @@ def presets(facts: Facts) -> Mapping[str, tuple[str, str]]:
     files = value_or(facts.installs.start_files, ())
     return {name: (value, file.path) for file in files for name, value in file.sets}
 
-
-# ------------------------------------------------------------ modules that stand in for others
 
 NO_FOLDER = "-"
 """The script of a program whose Python looks into no folder of its own (python -I)."""
