@@ -105,22 +105,15 @@ def container_start(facts: Facts, machine: AssumedMachine | None = None) -> Fact
 
 
 def _disk(facts: Facts, machine: AssumedMachine) -> Facts:
-    """A disk with another card: its variables stay, and so does Windows' driver, unless described.
-
-    A distribution of WSL stays one: Windows brings the driver alone.
-    """
+    """A disk with another card: its variables stay, and Windows' driver, unless described."""
     out = on_machine(facts, machine)
-    own = replace(out.loads, libcuda=facts.loads.libcuda, libnvml=facts.loads.libnvml)
-    if isinstance(facts.system.wsl, Known):
-        system = replace(out.system, wsl=facts.system.wsl, wsl_device=facts.system.wsl_device)
-        driver = replace(out.driver, packages=facts.driver.packages)
-        return replace(out, system=system, loads=own, driver=driver)
     variables = value_or(facts.variables.variables, ())
     value = next((one.value for one in variables if one.name == VISIBLE), None)
     visible = _visible(out, value, machine.described)
     out = replace(out, devices=replace(out.devices, visibility=visible))
     if machine.driver or value_or(facts.system.os, "") != "windows":
         return out
+    own = replace(out.loads, libcuda=facts.loads.libcuda, libnvml=facts.loads.libnvml)
     return replace(out, driver=facts.driver, loads=own)
 
 

@@ -277,7 +277,9 @@ class _Owners:
     def _wheel(
         self, library: LibraryName, site: str, inside: str, size: Fact[int]
     ) -> OwnerAndVersion:
-        """By the folder's name; of several those whose RECORD describes the bytes on disk."""
+        """By the folder's name; of several those whose RECORD describes the bytes on disk; none of
+        another family, in whose folder somebody copied the file.
+        """
         found, family = wheels_of(self._packages, library.family, inside), library.family
         own = inside.startswith(("nvidia/", "tensorrt"))
         if len(found) > 1:
@@ -287,6 +289,10 @@ class _Owners:
                 actual = value_or(self._machine.sha256(f"{site}/{inside}"), "")
                 fits = [pair for pair in fits if pair[1].sha256 == actual] or fits
             found = [one for one, _ in fits] or found
+        elif inside.startswith("nvidia/") and not re.match(r"nvidia/cu\d+/", inside):
+            usual = {base.removeprefix("nvidia-").replace("-", "_") for base in family.wheels}
+            if inside.split("/")[1] not in usual:
+                found = [o for o in found if o.files.known != "all" or o.files.find(inside)]
         if len(found) == 1:
             version = _places(found[0].version, family.places) if own else ""
             return known(found[0].owner, "package", found[0].location), version

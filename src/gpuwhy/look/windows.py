@@ -18,7 +18,6 @@ from gpuwhy.machine.machine import Machine
 
 _EDITION = "HKLM/SOFTWARE/Microsoft/Windows NT/CurrentVersion"
 _ELEVEN = 22000  # builds from here on are Windows 11, whatever the registry's product name says
-_FILES = ("kernel32.dll", "ntoskrnl.exe", "ntdll.dll")
 _NOT_HERE = Absent(Source("none", "Windows has no such thing"))
 _EVENTS = "Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20"
 
@@ -41,11 +40,8 @@ def _processor(machine: Machine, _facts: Facts) -> Fact[str]:
     names = {"AMD64": "x86_64", "ARM64": "aarch64"}
     if isinstance(said, Known):
         return Known(names.get(said.value.machine, said.value.machine), said.source)
-    for path in (f"{system_folder(machine)}/{name}" for name in _FILES):
-        pe = machine.pe(path)
-        if isinstance(pe, Known):
-            return Known(pe.value.machine, pe.source)
-    return said
+    pe = machine.pe(f"{system_folder(machine)}/kernel32.dll")
+    return Known(pe.value.machine, pe.source) if isinstance(pe, Known) else said
 
 
 _LINUX_ONLY = (

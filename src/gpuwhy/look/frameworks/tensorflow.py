@@ -30,8 +30,7 @@ TENSORFLOW = (
     r"|tf-nightly(-(gpu|cpu|intel))?"
 )
 _BUILD_INFO = "python/platform/build_info.py"
-_EXTENSION = "python/_pywrap_tensorflow_internal.so"
-_EXTENSION_WINDOWS = "python/_pywrap_tensorflow_internal.pyd"
+_EXTENSION = "python/_pywrap_tensorflow_internal"
 _WINDOWS = "windows-x86_64"
 _MINOR = {"1.15": "10.0", "2.0": "10.0", "2.2": "10.1"}
 """build_info says only '10'; the PTX ISA in the binaries (6.3 and 6.4) tells the rest."""
@@ -53,7 +52,7 @@ def read_tensorflow(one: Installed) -> Built:
 
     On Windows the published wheel's row tells the GPU code of its DLLs.
     """
-    extension = _EXTENSION_WINDOWS if one.windows else _EXTENSION
+    extension = f"{_EXTENSION}.{'pyd' if one.windows else 'so'}"
     built = _read_build(one, extension)
     if not value_or(built.gpu_build, False):
         return built
