@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from gpuwhy.machine.live import LiveMachine
-from gpuwhy.machine.sandbox import Order, encoded, one_try
+from gpuwhy.machine.sandbox import Order, encoded
 from tests.machine.test_process import gone
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Landlock, /proc")
@@ -31,7 +31,7 @@ class World:
 
     def lines(self, code: str = "", order: Order | None = None, **variables: str) -> list[Any]:
         (self.site / "evil.py").write_text(code)
-        order = order or Order((one_try("import", "evil"),), seconds=20)
+        order = order or Order((("import", "evil"),), seconds=20)
         path = {"PATH": os.environ["PATH"], "HOME": str(self.home), "TMPDIR": str(self.tmp)}
         environ = {**path, "PYTHONPATH": str(self.site), **variables}
         here = Path.cwd()
@@ -64,7 +64,7 @@ def said(lines: list[Any], key: str) -> Any:
 
 def test_what_is_told_of_a_good_import_and_of_a_bad_one(world):
     (world.site / "good.py").write_text("__version__ = '1.2'\nprint('noise')\n")
-    tries = (one_try("import", "json"), one_try("import", "good"), one_try("import", "evil"))
+    tries = (("import", "json"), ("import", "good"), ("import", "evil"))
     lines = world.lines("import no_such_module_anywhere", Order(tries))
     rows = [line for line in lines if "try" in line]
     assert [row["ok"] for row in rows] == [True, True, False]
@@ -76,7 +76,7 @@ def test_what_is_told_of_a_good_import_and_of_a_bad_one(world):
     assert said(lines, "said").strip() == "noise"
     assert said(lines, "ended") == {"code": 0, "left": []}
     assert set(said(lines, "isolation")) == {"writes", "network", "processes", "why"}
-    order = Order((one_try("import", "evil"), one_try("compute", "evil")))
+    order = Order((("import", "evil"), ("compute", "evil")))
     lines = world.lines("raise OSError(13, 'no', '/x/lib.so')", order)
     (only,) = [line for line in lines if "try" in line]  # of what cannot be imported nothing else is tried
     assert (only["errno"], only["source"]) == (13, "/x/lib.so")
@@ -85,8 +85,8 @@ def test_what_is_told_of_a_good_import_and_of_a_bad_one(world):
 def test_libraries_are_opened_and_programs_started(world):
     cut = str(world.site / "cut.so")
     Path(cut).write_bytes(b"\x7fELF")
-    tries = (one_try("import", "json"), one_try("open", "x", cut))
-    tries += (one_try("run", "x", "/bin/false"), one_try("run", "x", "/bin/ls"))
+    tries = (("import", "json"), ("open", "x", cut))
+    tries += (("run", "x", "/bin/false"), ("run", "x", "/bin/ls"))
     rows = [line for line in world.lines("", Order(tries)) if "try" in line]
     assert [row["ok"] for row in rows] == [True, False, False, True]
     assert rows[1]["source"] == cut
@@ -178,7 +178,7 @@ def test_a_daemon_of_its_own_session_is_ended_and_a_folder_that_nobody_may_enter
 def test_a_hang_ends_in_time_with_all_that_it_started(world):
     code = "import subprocess, time\nsubprocess.Popen(['sleep', '600'])\ntime.sleep(600)"
     for seconds in (3, 20, 60):  # a busy machine may not have come that far
-        order = Order((one_try("import", "evil"),), seconds=seconds)
+        order = Order((("import", "evil"),), seconds=seconds)
         ended = said(world.lines(code, order), "ended")
         assert ended["late"] is True
         if "sleep" in ended["left"]:
@@ -187,7 +187,7 @@ def test_a_hang_ends_in_time_with_all_that_it_started(world):
 
 
 def test_resident_memory_is_limited_and_address_space_is_not(world):
-    order = Order((one_try("import", "evil"),), seconds=20, memory=200 << 20)
+    order = Order((("import", "evil"),), seconds=20, memory=200 << 20)
     code = "x = bytearray(600 << 20)\nx[::4096] = b'1' * len(x[::4096])\nwhile True: pass"
     assert said(world.lines(code, order), "ended")["memory"] is True
     code = "import mmap\nx = mmap.mmap(-1, 40 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)"
@@ -231,9 +231,9 @@ def test_home_and_caches_are_its_own_and_the_user_s_packages_are_found(world, mo
     assert home == tmp == cache == here
     assert home.startswith(str(world.tmp))
     assert (keras, proxy) == (str(world.home / ".keras"), None)
-    order = Order((one_try("import", "evil"),), without=("user site",))
+    order = Order((("import", "evil"),), without=("user site",))
     assert said(world.lines("import mine", order), "try")["missing"] == "mine"
-    order = Order((one_try("import", "evil"),), unset=("BAD",), change={"OTHER": "3"})
+    order = Order((("import", "evil"),), unset=("BAD",), change={"OTHER": "3"})
     code = "import os; __version__ = repr([os.environ.get('BAD'), os.environ.get('OTHER')])"
     assert said(world.lines(code, order, BAD="1", OTHER="2"), "try")["version"] == "[None, '3']"
 
@@ -243,7 +243,7 @@ def test_start_files_are_left_out_and_run_one_by_one(world):
     (world.site / "more" / "inside.py").write_text("")
     (world.site / "a.pth").write_text("more\nimport os; os.environ['SET'] = '1'\n")
     (world.site / "sitecustomize.py").write_text("raise SystemExit(9)")
-    tries = (one_try("import", "inside"),)
+    tries = (("import", "inside"),)
     assert said(world.lines("", Order(tries)), "ended")["code"] != 0
     order = Order(tries, without=("start files",), sites=(str(world.site),))
     lines = world.lines("", order)
@@ -256,7 +256,7 @@ def test_start_files_are_left_out_and_run_one_by_one(world):
 def test_compiled_files_are_made_again_elsewhere(world):
     world.lines("x = 1")
     assert not (world.site / "__pycache__").exists()
-    order = Order((one_try("import", "evil"),), without=("compiled files",))
+    order = Order((("import", "evil"),), without=("compiled files",))
     made = said(world.lines("__version__ = __cached__", order), "try")["version"]
     assert made.startswith(str(world.tmp))
 
@@ -264,8 +264,8 @@ def test_compiled_files_are_made_again_elsewhere(world):
 OURS = """
 import os, sys
 from gpuwhy.machine.live import LiveMachine
-from gpuwhy.machine.sandbox import Order, encoded, one_try
-LiveMachine().sandbox(sys.executable, encoded(Order((one_try("import", "evil"),))))
+from gpuwhy.machine.sandbox import Order, encoded
+LiveMachine().sandbox(sys.executable, encoded(Order((("import", "evil"),))))
 """
 
 

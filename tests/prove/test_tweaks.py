@@ -10,7 +10,7 @@ from gpuwhy.prove import tweaks
 from gpuwhy.prove.endings import said
 from gpuwhy.prove.proof import Plan
 from gpuwhy.prove.tweaks import applied, change_of, variables
-from gpuwhy.prove.weigh import doubt, needed_by, weighed
+from gpuwhy.prove.tweaks import doubt, needed_by, weighed
 
 ENVIRON = {
     "PATH": "/env/bin:/opt/cuda/bin:/usr/bin:/bin", "HOME": "/h", "TERM": "xterm", "XLA_FLAGS": "--alpha=1 --beta=2",

@@ -29,7 +29,6 @@ from gpuwhy.machine.redact import of_this_machine
 from gpuwhy.prove import page, tweaks
 from gpuwhy.prove.proof import FRESH, Plan, Tweak
 from gpuwhy.prove.session import Session
-from gpuwhy.prove.weigh import weighed
 from gpuwhy.run import stage
 from gpuwhy.run.target import own_text, python_of_command
 from gpuwhy.run.trial import Orders, Ran, end_process, interruptible, run_once
@@ -173,4 +172,4 @@ class World:
         options = Options(self._python or python_of_command(self._plan.argv), ".")
         live = RecordingMachine(LiveMachine(dict(self._plan.environ)))
         facts = look(live, options, only=("system", "environment", "devices"))
-        return weighed(self._tweaks(facts), Ending(), "", {})
+        return tweaks.weighed(self._tweaks(facts), Ending(), "", {})

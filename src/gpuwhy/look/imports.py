@@ -23,7 +23,7 @@ from gpuwhy.look.environment.python import user_sites
 from gpuwhy.look.files import exists
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine
-from gpuwhy.machine.sandbox import MEMORY, SECONDS, Order, encoded, one_try
+from gpuwhy.machine.sandbox import MEMORY, SECONDS, Order, encoded
 
 _OLDEST = "3.5"  # the oldest Python that the child runs in
 _BESIDE = (
@@ -99,20 +99,20 @@ def _group(machine: Machine, facts: Facts, one: Framework) -> Group | None:
     installed = {other.name for other in value_or(facts.frameworks.installed, ())}
     if module in _BESIDE and "torch" in installed:
         return None  # tried with the framework that it is built on
-    tries = [one_try("import", module)]
+    tries: list[tuple[str, ...]] = [("import", module)]
     if module in _COMPUTES and (module != "tensorflow" or at_least(one.version, "2")):
-        tries.append(one_try("compute", module))
+        tries.append(("compute", module))
     for name in _BESIDE:
         base = next((base for base, starts in _BASES.items() if name.startswith(starts)), "torch")
         if base == module and exists(machine, f"{site}/{name.replace('.', '/')}/__init__.py"):
-            tries.append(one_try("import", name))
+            tries.append(("import", name))
     needs = [need for need in value_or(facts.loads.needs, ()) if need.framework == one.name]
     paths = [need.path.value for need in needs if isinstance(need.path, Known)]
     if paths and one.name not in ("onnxruntime", "numba", "tensorrt"):
-        tries.append(one_try("open", module, *dict.fromkeys(paths)))
+        tries.append(("open", module, *dict.fromkeys(paths)))
     for name in _COMPILERS.get(one.name, ()):
         if exists(machine, f"{site}/{name}"):
-            tries.append(one_try("run", module, f"{site}/{name}"))
+            tries.append(("run", module, f"{site}/{name}"))
     return Group(one.name, tuple(tries))
 
 
@@ -137,7 +137,7 @@ class _Look:
         damage = value_or(self.facts.installs.damage, ())
         if first >= 0 and not any(one.stack and one.part in parts for one in damage):
             kind, module, *targets = group.tries[first]
-            again = (one_try("import", module, *targets),) if kind == "import" else group.tries
+            again = (("import", module, *targets),) if kind == "import" else group.tries
             without = self._without(Group(group.framework, again))
             if without:
                 found[first] = replace(found[first], without=without)

@@ -10,10 +10,7 @@ import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, AnyStr, BinaryIO, TypeVar
-
-if TYPE_CHECKING:
-    import queue
+from typing import Any, AnyStr, BinaryIO, TypeVar
 
 T = TypeVar("T")
 
@@ -178,40 +175,22 @@ def lines_with(data: AnyStr, wanted: Iterable[AnyStr], newline: AnyStr) -> list[
     return [data[start:end] for start, end in sorted(spans)]
 
 
-class _Worker:
-    """A thread that does one thing after another for somebody who will not wait for ever."""
-
-    def __init__(self) -> None:
-        from queue import SimpleQueue
-
-        self.asked: queue.SimpleQueue[Callable[[], Any]] = SimpleQueue()
-        self.answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
-        threading.Thread(target=self._go, daemon=True).start()
-
-    def _go(self) -> None:
-        while True:
-            work = self.asked.get()
-            try:
-                self.answers.put((work(), None))
-            except BaseException as error:
-                self.answers.put((None, error))
-
-
-_workers = threading.local()
-
-
 def within(seconds: float, work: Callable[[], T], path: str) -> T:
     """What a piece of work answers; raises OSError (ETIMEDOUT) where it does not in time."""
-    from queue import Empty
+    answers: list[tuple[Any, BaseException | None]] = []
 
-    worker = getattr(_workers, "one", None) or _Worker()
-    _workers.one = None  # an interruption leaves it behind, and nobody waits for its answer
-    worker.asked.put(work)
-    try:
-        value, error = worker.answers.get(timeout=seconds)
-    except Empty:
-        raise OSError(errno.ETIMEDOUT, f"no answer within {seconds:g} s", path) from None
-    _workers.one = worker
+    def go() -> None:
+        try:
+            answers.append((work(), None))
+        except BaseException as error:
+            answers.append((None, error))
+
+    worker = threading.Thread(target=go, daemon=True)  # one that hangs is left behind
+    worker.start()
+    worker.join(seconds)
+    if not answers:
+        raise OSError(errno.ETIMEDOUT, f"no answer within {seconds:g} s", path)
+    value, error = answers[0]
     if error is not None:
         raise error
     answer: T = value

@@ -13,7 +13,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from gpuwhy.formats import MalformedError
-from gpuwhy.formats.elf import read_sections
 from gpuwhy.machine.machine import Changed, Changes, How, Stat
 from gpuwhy.machine.reading import lines_with
 
@@ -29,13 +28,10 @@ _INSIDE = re.compile(r"(?![/~\\\"]|\.\.|.:|$)(?!.*(?:/\.\./|\0))", re.DOTALL)
 """A path that does not lead out of the folder of packages."""
 _LEFT_OUT = re.compile(r"\.pyc$|(?:^|/)__pycache__/|\.(?:dist|egg)-info/")
 """What is written again by others than installers."""
-_HOLE = 16384  # bytes of zeros in a row
 _TAIL = 256  # bytes
 _PLACES = 16  # of a library, looked at for zeros
 _SMALL = 1 << 16
 _SAMPLED = 1 << 20  # libraries of this size are sampled at every level
-_DENSE = frozenset({".text", ".dynsym", ".dynstr"})
-"""Sections in which a linker leaves no such run of zeros."""
 
 Row = tuple[str, str, int]
 """One line of a RECORD: path, hash, size."""
@@ -117,7 +113,8 @@ class _Check:
     def _changed(self, row: Row, place: str, stat: Stat) -> How | None:
         (name, recorded_hash, recorded), size = row, stat.size
         library = _LIBRARY.search(name) is not None
-        emptied = library and self._looks_empty(place, size)
+        sampled = library and (size >= _SAMPLED or self._level != "libraries")
+        emptied = sampled and self._looks_empty(place)
         later = self._all or stat.mtime > self._written + _LATER
         hashed = bool(recorded_hash) and (size != recorded or later or emptied)
         if hashed and not self._all:
@@ -126,7 +123,7 @@ class _Check:
         if not hashed:
             if recorded_hash and size != recorded:
                 return "size"
-            return "zeros" if emptied and self._holed(place) else None
+            return None
         try:
             same = digest(self._system.parts(place), recorded) == recorded_hash
         except (OSError, MalformedError):
@@ -135,33 +132,17 @@ class _Check:
             return "longer" if same and size > recorded else "size"
         if same:
             return None
-        return "zeros" if library and self._holed(place) else "hash"
+        return "zeros" if library and self._looks_empty(place) else "hash"
 
-    def _looks_empty(self, place: str, size: int) -> bool:
+    def _looks_empty(self, place: str) -> bool:
         """Zeros at its end, or in a quarter of some places: some libraries have them by nature."""
-        if not self._system.written_in_place or (size < _SAMPLED and self._level == "libraries"):
+        if not self._system.written_in_place:
             return False
         with suppress(OSError, MalformedError), self._system.open(place) as file:
             places = range(1, 2 * _PLACES if file.size > _SMALL else 0, 2)
             zeros = [not any(file.pread(n * file.size // (2 * _PLACES), _TAIL)) for n in places]
             at_end = not any(file.pread(max(0, file.size - _TAIL), _TAIL))
             return at_end or sum(zeros) * 4 >= _PLACES
-        return False
-
-    def _holed(self, place: str) -> bool:
-        """Whether zeros are where code or names are: a write that never reached the disk."""
-        run, step = bytes(_HOLE), 1 << 20
-        with suppress(OSError, MalformedError), self._system.open(place) as file:
-            if not any(file.pread(max(0, file.size - _HOLE), _HOLE)):
-                return True
-            for one in read_sections(file.pread, file.size, _DENSE):
-                end = one.offset + one.size
-                pieces = (
-                    file.pread(at, min(step + _HOLE, end - at))
-                    for at in range(one.offset, end, step)
-                )
-                if any(run in piece for piece in pieces):
-                    return True
         return False
 
 

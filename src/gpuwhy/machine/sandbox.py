@@ -16,7 +16,6 @@ from typing import Any, Literal
 import msgspec
 
 from gpuwhy.facts.fact import Fact, Known, Source, Unknown
-from gpuwhy.facts.imports import TriedKind
 from gpuwhy.machine.live import read_line, shortened
 from gpuwhy.machine.machine import Lines
 from gpuwhy.machine.process import CHILDREN, End, Limits, collect, keeper
@@ -48,11 +47,6 @@ class Order(msgspec.Struct, frozen=True, omit_defaults=True):
     sites: tuple[str, ...] = ()  # without start files: the folders of packages
     start_file: str = ""  # without start files: the one that is run all the same
     raise_limits: bool = False
-
-
-def one_try(kind: TriedKind, module: str, *targets: str) -> tuple[str, ...]:
-    """One row of Order.tries."""
-    return (kind, module, *targets)
 
 
 def encoded(order: Order) -> str:

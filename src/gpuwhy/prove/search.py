@@ -14,7 +14,7 @@ from math import log2
 from typing import NamedTuple, TypeVar
 
 from gpuwhy.prove.proof import Outcome, Tweak
-from gpuwhy.prove.weigh import named_in, needed_by
+from gpuwhy.prove.tweaks import named_in, needed_by
 
 ONE, TWO, THREE = 0.8, 0.14, 0.06
 """How often one, two or three tweaks are needed together."""

@@ -14,8 +14,7 @@ from gpuwhy.prove.counts import contradicted, counts, flaky, in_turn, proven, wa
 from gpuwhy.prove.endings import judge, said
 from gpuwhy.prove.proof import Once, Outcome, Plan, Tweak
 from gpuwhy.prove.search import Result, hunt
-from gpuwhy.prove.tweaks import named
-from gpuwhy.prove.weigh import doubt, weighed
+from gpuwhy.prove.tweaks import doubt, named, weighed
 from gpuwhy.run.trial import Ran, touched_gpu
 
 KEEP = 3

@@ -49,11 +49,6 @@ def read(path, most=1 << 16):
         return ""
 
 
-def number(text):
-    """An integer from a file of one number; None for "max" and nothing."""
-    return int(text) if text.strip().isdigit() else None
-
-
 # ---------------------------------------------------------------- one process
 
 
@@ -132,13 +127,11 @@ def kills(files):
 
 def held(files):
     """The group's limit, and its use without the file cache."""
-    if not files:
-        return {}
-    limit, used = number(read(files[0])), number(read(files[1]))
-    if limit is None or used is None or limit >= 1 << 60:
+    limit, used = (read(one).strip() for one in files[:2]) if files else ("", "")
+    if not limit.isdigit() or not used.isdigit() or int(limit) >= 1 << 60:  # "max" is none
         return {}
     cached = re.findall(r"(?m)^(?:total_)?((?:in)?active_file) (\d+)", read(files[3]))
-    return {"limit": limit, "held": max(0, used - sum(map(int, dict(cached).values())))}
+    return {"limit": int(limit), "held": max(0, int(used) - sum(map(int, dict(cached).values())))}
 
 
 def available():
