@@ -138,11 +138,6 @@ class _Answers:
         answer = self.answers.get(query, silence)
         return str(answer["error"]) if isinstance(answer, dict) and "error" in answer else ""
 
-    def text(self, query: str, default: str) -> str:
-        """A plain text answer."""
-        answer = self.answers.get(query)
-        return answer if isinstance(answer, str) else default
-
 
 def _gpu(machine: Machine, facts: Facts, index: int, gpu: _Answers) -> Gpu:
     mig: Fact[Mig] = Absent(Source("call", "NVML", "mig: not supported by this GPU"))
@@ -153,9 +148,9 @@ def _gpu(machine: Machine, facts: Facts, index: int, gpu: _Answers) -> Gpu:
         fabric = gpu.ask("fabric", lambda said: Fabric(*cast(Any, str(said).split(": ", 1))))
     return Gpu(
         index=index,
-        name=gpu.text("name", "unknown"),
-        uuid=gpu.text("uuid", ""),
-        pci=gpu.text("pci", ""),
+        name=value_or(gpu.ask("name", str), "unknown"),
+        uuid=value_or(gpu.ask("uuid", str), ""),
+        pci=value_or(gpu.ask("pci", str), ""),
         capability=gpu.ask("capability", str),
         memory_total=gpu.ask("memory", lambda m: int(m["total"])),
         memory_free=gpu.ask("memory", lambda m: int(m["free"])),
@@ -215,12 +210,10 @@ def _process(machine: Machine, facts: Facts, told: Any) -> GpuProcess:
     gone = isinstance(lines, Absent)
     word: Any = "gone" if gone else state
     base = name.rpartition("/")[2]
-    memory: Fact[int] = Unknown("the driver does not say")
-    if isinstance(used, int):
-        memory = known(used, "call", "NVML")
+    untold = Unknown("the driver does not say")
     return GpuProcess(
         pid=pid,
-        memory=memory,
+        memory=known(used, "call", "NVML") if isinstance(used, int) else untold,
         name=Known(base, here) if base else unseen if gone else unsaid,
         state=Known(word, here) if word else unsaid,
         own=Known(mine, here) if isinstance(mine, bool) else unseen,

@@ -93,10 +93,7 @@ def look(
 def look_by_importing(
     machine: Machine, facts: Facts, options: Options, note: Note = lambda _: None
 ) -> Facts:
-    """The facts with what `--import` tries; after the loader, whose findings it needs.
-
-    Files that a failure names are compared with what was installed.
-    """
+    """The facts with what `--import` tries; after the loader, whose findings it needs."""
     steps = BY_IMPORTING if options.imports else ()
     return _taken(steps, machine, facts, options, note)
 

@@ -132,9 +132,8 @@ def _wsl_device(machine: Machine, facts: Facts) -> Fact[bool]:
     if facts.system.wsl.need() is None:
         return absent("call", "uname", "not WSL")
     found = machine.stat("/dev/dxg")
-    if isinstance(found, Unknown):
-        return found
-    return Known(isinstance(found, Known), found.source)
+    there = isinstance(found, Known)
+    return found if isinstance(found, Unknown) else Known(there, found.source)
 
 
 def _booted(machine: Machine, _facts: Facts) -> Fact[float]:

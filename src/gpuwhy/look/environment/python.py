@@ -239,8 +239,7 @@ def _executable(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
     named = re.search(r"python(\d+\.\d+)t?(\.exe)?$", file)
     version = named[1] if named else beside[0] if len(beside) == 1 else ""
     if not version:
-        why = f"{path}: neither its name nor its folder tells its version"
-        return Unknown(why, "--python PATH")
+        return Unknown(f"{path}: neither its name nor folder tells its version", "--python PATH")
     stated = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", file)  # …/versions/3.11.7/bin
     version = stated[1] if stated else version
     kind: PythonKind = "conda" if exists(machine, f"{prefix}/conda-meta") else "system"

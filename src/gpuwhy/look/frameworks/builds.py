@@ -132,9 +132,7 @@ def dotted(digits: str) -> str:
 
 
 def cuda_by_names(opens: Opens) -> Fact[str]:
-    """The CUDA version that the name of the runtime or of cuBLAS tells: libcudart.so.12,
-    cudart64_110.dll.
-    """
+    """The CUDA version by the name of the runtime or of cuBLAS: libcudart.so.12."""
     for one in value_or(opens, ()):
         linux = re.match(r"lib(?:cudart|cublas|cublasLt)(?:-\w+)?\.so\.(\d+(?:\.\d+)?)", one.name)
         windows = re.match(r"(?i)(?:cudart|cublas|cublasLt)64_(\d+)\.dll", one.name)
