@@ -119,7 +119,7 @@ def test_why_not(here):
     assert available.why_not(n=2) == ""
     assert available.why_not(free="8GB") == ""
     said = available.why_not(free="8GB", n=2)
-    assert said.startswith("only 1 of the 2 GPUs wanted is as wanted: GPU 1 (NVIDIA A100) has 1.0 GiB free")
+    assert said.startswith("only 1 of the 2 GPUs wanted is as wanted: GPU 1 (NVIDIA A100) has 1 GiB free")
     here("no GPU: this machine has none")
     assert available.why_not() == "no GPU: this machine has none"
     here(())

@@ -1,7 +1,5 @@
 """Already: what a remedy would change and is so, by what was seen of the machine."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Union
 

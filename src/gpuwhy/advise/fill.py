@@ -1,7 +1,5 @@
 """Fill: {names} of a row become what the text states; a row with a name that stays empty goes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

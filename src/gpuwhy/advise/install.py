@@ -1,7 +1,5 @@
 """How packages are installed and removed at a place: by pip, uv, conda …, or by the system."""
 
-from __future__ import annotations
-
 import re
 
 from gpuwhy.advise.place import Place

@@ -1,7 +1,5 @@
 """Keep: a remedy that can be done at the place, was not done yet, and names nothing foreign."""
 
-from __future__ import annotations
-
 import re
 
 from gpuwhy.advise.names import Around, Names

@@ -1,7 +1,5 @@
 """Made from paths and names that the text states: which file to rename, replace or reach."""
 
-from __future__ import annotations
-
 import re
 
 from gpuwhy.advise import versions

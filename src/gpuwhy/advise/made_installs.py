@@ -1,7 +1,5 @@
 """Made from versions that the text states: which release of which package goes with the others."""
 
-from __future__ import annotations
-
 import re
 
 from gpuwhy.advise import versions

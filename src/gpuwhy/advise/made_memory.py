@@ -1,7 +1,5 @@
 """Made from figures and processes that the text states: who holds the memory, and how much less."""
 
-from __future__ import annotations
-
 import re
 
 from gpuwhy.advise.names import Names, size

@@ -1,7 +1,5 @@
 """Made for PyTorch: its build for a GPU or a toolkit, and what was compiled against it."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

@@ -1,7 +1,5 @@
 """Makers: remedies that take more than a row to make; a row names one by `make`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from gpuwhy.advise import made_files, made_installs, made_memory, made_torch

@@ -1,7 +1,5 @@
 """Place: where a remedy will be carried out, as far as the machine or the text shows."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

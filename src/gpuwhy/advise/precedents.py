@@ -1,7 +1,5 @@
 """Precedents: what cured others whose program said the same; one file of JSON lines per cause."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

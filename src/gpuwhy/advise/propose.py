@@ -1,7 +1,5 @@
 """Propose: every remedy that may be meant, by rows, makers and precedents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

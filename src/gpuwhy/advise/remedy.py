@@ -3,8 +3,6 @@
 `say` alone makes sentences and commands of it; `fix` carries out the same value.
 """
 
-from __future__ import annotations
-
 from typing import Literal, Union
 
 import msgspec

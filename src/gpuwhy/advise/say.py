@@ -1,7 +1,5 @@
 """Say: the only place where a remedy becomes a sentence and a command."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How variables, paths and commands are typed in each shell."""
 
-from __future__ import annotations
-
 import re
 
 from gpuwhy.advise.place import Place

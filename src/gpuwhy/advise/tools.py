@@ -1,7 +1,5 @@
 """Tools: programs that people run on a GPU, each with its own option for what a cause needs."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Conditions of remedy rows: names and what they must be."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Any

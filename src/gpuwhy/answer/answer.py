@@ -1,7 +1,5 @@
 """The Answer of check, explain and run; as JSON it is the contract `gpuwhy.report/1`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 import msgspec

@@ -4,8 +4,6 @@ What is too long is cut in `answer.shorten`, by value; here everything that is i
 shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Makes the Answer of a machine: a cause, a possible one, health, or too little seen to judge."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

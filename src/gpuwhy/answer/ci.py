@@ -1,7 +1,5 @@
 """What build servers read: SARIF, JUnit, GitHub's annotations, GitLab's code quality report."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256

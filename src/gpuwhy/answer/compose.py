@@ -1,7 +1,5 @@
 """Makes the Answer of a text: a cause, several, a reply from tables, or nothing that is known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The contract `gpuwhy.report/1`: an Answer as JSON and back."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

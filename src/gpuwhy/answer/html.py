@@ -3,8 +3,6 @@
 Nothing in a page is fetched, and no script but its own can run.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """An Answer in the fields of a project's issue template: what its maintainers ask for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pkgutil import get_data

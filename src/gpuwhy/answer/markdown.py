@@ -1,7 +1,5 @@
 """The Markdown writer, for issue trackers: nothing in a text formats, links or mentions anybody."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from html import escape

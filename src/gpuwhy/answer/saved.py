@@ -4,8 +4,6 @@ The report of check, explain and run has a document of its own (blocks); a plan,
 fit or a comparison that was kept as JSON is shown so, whichever version wrote it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is cut from an Answer so that it fits a screen: values, in a fixed order, never lines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +33,7 @@ def shorten(answer: Answer, detail: int, lines: Callable[[Answer], int]) -> Answ
     most = QUESTION if answer.verdict == "undecided" else LINES
     if answer.layers and answer.command not in OF_TEXT:
         rows = len(answer.layers) + 4 + 2 * bool(answer.tried)
-        most = max(LINES, rows) if answer.verdict == "healthy" else CHECK
+        most = min(CHECK, max(LINES, rows)) if answer.verdict == "healthy" else CHECK
     for cut in CUTS:
         if lines(short) <= most:
             break

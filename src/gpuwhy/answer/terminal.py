@@ -1,7 +1,5 @@
 """The terminal writer: a document as text of 80 columns, with colour where there is colour."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby, zip_longest

@@ -1,7 +1,5 @@
 """Text from outside made safe, its width on a terminal, and sizes in words."""
 
-from __future__ import annotations
-
 REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 GLYPHS = {"": "", "ok": "✓", "bad": "✗", "warn": "!", "unknown": "?", "none": "–"}

@@ -1,7 +1,5 @@
 """fit_batch: the largest batch that fits, found by really trying."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

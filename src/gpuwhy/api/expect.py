@@ -1,7 +1,5 @@
 """expect: the shape, dtype and device of an array, with names for sizes."""
 
-from __future__ import annotations
-
 import operator
 import os
 import re

@@ -3,8 +3,6 @@
 `check`, `fix`, `explain`, `run`, `report` and `plan` ask here: one machine has one diagnosis.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 Nothing here imports a framework.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

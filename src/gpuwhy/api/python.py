@@ -1,7 +1,5 @@
 """`gpuwhy.check` and `gpuwhy.explain`: the Answers that the commands print, for Python."""
 
-from __future__ import annotations
-
 import sys
 from typing import Literal
 

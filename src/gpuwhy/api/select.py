@@ -1,7 +1,5 @@
 """select_gpu: the GPU with the memory and capability that are wanted, the only visible one."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

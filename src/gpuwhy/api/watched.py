@@ -1,7 +1,5 @@
 """What follows a watched run: its output, its facts and the machine's become one Answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """Answers a typed question, a program's own line, or a program's source, from tables and rows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches

@@ -4,8 +4,6 @@ The rows are knowledge/{intents,claims,notes,relations,topics,versions}.toml; un
 rejected.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a question states: framework, release, CUDA, cuDNN, driver, card, system, Python."""
 
-from __future__ import annotations
-
 import msgspec
 
 from gpuwhy.ask.question import expression, known

@@ -1,7 +1,5 @@
 """Names a status that stands as a number beside an API's name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpuwhy.ask.question import Point, Reply, known

@@ -2,8 +2,6 @@
 knowledge/versions.toml.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache

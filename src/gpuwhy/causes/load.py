@@ -1,7 +1,5 @@
 """Reads the cause, message and program files: the compiled one where it is fresh, else the TOML."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path

@@ -3,8 +3,6 @@
 Unknown keys are rejected; docs/data.md explains each.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, Union
 
 import msgspec

@@ -1,7 +1,5 @@
 """Candidates: the releases of a framework or a companion, each with what it asks for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta

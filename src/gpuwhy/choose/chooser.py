@@ -1,7 +1,5 @@
 """choose: which releases go together on a machine; by tables, no process and no network."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Demand: which packages somebody wants, and the machine that they have to work on."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Literal
 

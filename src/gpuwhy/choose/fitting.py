@@ -3,8 +3,6 @@
 What nobody read is unknown, not no.
 """
 
-from __future__ import annotations
-
 import re
 
 import msgspec

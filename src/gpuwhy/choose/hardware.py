@@ -1,7 +1,5 @@
 """Hardware: whether a release runs with a driver and on a GPU."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Names: which packages are chosen together, and which build stands for which name."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Where nothing fits: why, in a sentence, and the smallest change after which something does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """Verdicts: the releases of a demand, each judged once: one function per reason, in one table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The command line: one file per command; the only place that prints or exits."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

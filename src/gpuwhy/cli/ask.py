@@ -1,7 +1,5 @@
 """`gpuwhy ask`: a question about versions, cards, variables, numbers or failures."""
 
-from __future__ import annotations
-
 import argparse
 
 from gpuwhy.cli import UsageError, output

@@ -1,7 +1,5 @@
 """`gpuwhy cause ID`: what a cause means, and how to fix it; without an ID, the list."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`gpuwhy completion SHELL`: the script by which a shell asks us what Tab may offer."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path

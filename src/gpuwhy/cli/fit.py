@@ -1,7 +1,5 @@
 """`gpuwhy fit`: will this use of a model fit into this GPU, and what change would make it fit?"""
 
-from __future__ import annotations
-
 import argparse
 
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, output, refused

@@ -1,7 +1,5 @@
 """`gpuwhy fix`: the remedies of check's answer as steps; `--apply` carries them out."""
 
-from __future__ import annotations
-
 import argparse
 import copy
 import os

@@ -1,7 +1,5 @@
 """`gpuwhy help [COMMAND]`, with examples that work as they stand; and `gpuwhy --version`."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,7 +1,5 @@
 """`gpuwhy inspect PATH`: what a binary, wheel or environment needs, for which GPUs, and gets."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import posixpath

@@ -1,7 +1,5 @@
 """`gpuwhy lint FILE…`: GPU mistakes in files that describe an installation or a container."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """`gpuwhy mcp`: the same answers for agents, by the Model Context Protocol."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,7 +1,5 @@
 """The parser, made of the tables: what is wrong is said in one line, with the near name."""
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import importlib

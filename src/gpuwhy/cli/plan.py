@@ -1,7 +1,5 @@
 """`gpuwhy plan`: which releases work together here, or on a described machine."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """`gpuwhy prove -- CMD…`: runs a failing program again with one thing changed at a time."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """`gpuwhy record`: keep this machine's observations in a file, to be diagnosed elsewhere."""
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import sys

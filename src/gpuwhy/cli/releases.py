@@ -1,7 +1,5 @@
 """`gpuwhy releases NAME [VERSION]`: which CUDA, cuDNN, Python and GPUs a release was built for."""
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import re

@@ -3,8 +3,6 @@
 Without FILE, of this machine.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether a row's `when` and `unless` hold for a message of a Log, and its sentence filled in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import cache

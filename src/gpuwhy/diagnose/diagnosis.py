@@ -1,7 +1,5 @@
 """Diagnosis: the causes that fit, best first, each with what speaks for it."""
 
-from __future__ import annotations
-
 import msgspec
 
 from gpuwhy.facts.finding import Effect, Evidence, Value

@@ -1,7 +1,5 @@
 """What findings of the machine add: alone they are the diagnosis, beside a text they weigh."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 from gpuwhy.causes.load import Catalogue

@@ -1,7 +1,5 @@
 """Of which part of the stack a library is, by its file name, and of which releases."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

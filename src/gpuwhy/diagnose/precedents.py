@@ -1,7 +1,5 @@
 """Precedents: the causes of others whose program said the same, where no row knows what it says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache

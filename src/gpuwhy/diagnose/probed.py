@@ -1,7 +1,5 @@
 """What was seen to work beats what was predicted: the live stages among the findings."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 
 from msgspec.structs import replace

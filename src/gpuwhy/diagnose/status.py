@@ -1,7 +1,5 @@
 """A status by itself: the causes that are told where a log says nothing else."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from gpuwhy.diagnose.weigh import diagnose

@@ -1,7 +1,5 @@
 """View: what conditions ask of a Log, each question answered once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cached_property

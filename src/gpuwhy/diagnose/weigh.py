@@ -4,8 +4,6 @@ Each clue adds its log-odds to its cause. The first error counts in full and lat
 second message for the same cause counts half, a third a quarter.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections import defaultdict

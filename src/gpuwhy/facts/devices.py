@@ -1,7 +1,5 @@
 """The GPUs, by NVML and by PCI."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Literal
 

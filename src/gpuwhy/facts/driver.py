@@ -1,7 +1,5 @@
 """The NVIDIA driver: kernel side, user side, device nodes, services."""
 
-from __future__ import annotations
-
 from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Record
 
 

@@ -1,7 +1,5 @@
 """The Python environment under diagnosis: its Python, its folders of packages, its packages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 

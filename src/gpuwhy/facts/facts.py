@@ -1,7 +1,5 @@
 """Facts: everything observed of one machine and one Python environment, by subject."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

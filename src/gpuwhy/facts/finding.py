@@ -1,7 +1,5 @@
 """Finding: what one sign concludes from the facts, before anything is ranked or put into words."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Literal, Union
 

@@ -1,7 +1,5 @@
 """The frameworks that are installed, and what each was built for."""
 
-from __future__ import annotations
-
 from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Record
 
 

@@ -1,7 +1,5 @@
 """What `--import` tried: imports of the frameworks in a sandbox, and what the sandbox held."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What is wrong among the installed packages: damage, conflicts, contradictions, shadows, start."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Literal
 

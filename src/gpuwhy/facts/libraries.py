@@ -1,7 +1,5 @@
 """Every copy of the CUDA libraries that something on this machine could load, and the toolkits."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What the dynamic loader would pick."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The live stages, and what a framework did in its own interpreter."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Record

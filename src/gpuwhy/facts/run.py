@@ -1,7 +1,5 @@
 """A program that `gpuwhy run` watched: how it ended, and on what."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Known, Record

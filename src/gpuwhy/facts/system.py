@@ -1,7 +1,5 @@
 """The system: operating system, container, limits, memory, kernel log."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Record

@@ -1,7 +1,5 @@
 """The environment variables that steer the GPU stack."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Dotted versions as drivers, CUDA libraries and packages have them, compared by their numbers."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 

@@ -1,7 +1,5 @@
 """The parts of one GPU's memory at the moment when most of it is held."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 

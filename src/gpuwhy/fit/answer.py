@@ -1,7 +1,5 @@
 """What fit says: what a use of a model takes of each GPU, and the changes by which it fits."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import msgspec

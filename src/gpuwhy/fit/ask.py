@@ -1,7 +1,5 @@
 """`gpuwhy.fit(…)`: a model's files, and the GPUs described or here."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The smallest changes by which it fits, found by trying them one at a time and then two."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator
 from typing import Any

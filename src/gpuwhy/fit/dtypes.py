@@ -1,7 +1,5 @@
 """Types of numbers: how wide they are, what people and files call them; sizes in words."""
 
-from __future__ import annotations
-
 import math
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """safetensors and GGUF: formats whose header lists every tensor with its type, shape and place."""
 
-from __future__ import annotations
-
 import math
 import re
 import struct

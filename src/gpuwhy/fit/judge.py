@@ -1,7 +1,5 @@
 """Whether it fits: what every GPU holds beside what each card has."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

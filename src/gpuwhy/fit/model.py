@@ -1,7 +1,5 @@
 """What a model's files say, and their bytes: only so many at a time, from below one folder."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Which reader a path is for: by what its bytes begin with, then by what lies in the folder."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Whether a model fits, as a document: the answer, the parts, what would make it fit."""
 
-from __future__ import annotations
-
 from gpuwhy.answer.blocks import fold, item, items, pair, pairs, table
 from gpuwhy.answer.text import size as shown
 from gpuwhy.answer.tree import Bar, Block, Code, Document, Heading, Mark

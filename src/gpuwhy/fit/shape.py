@@ -5,8 +5,6 @@ them: the input of every matrix, both branches of a gated product, queries, keys
 output of attention, the norm's own copies. Bytes are for one token unless they say otherwise.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """PyTorch's files: pickles are read as lists of opcodes, by a machine that can call nothing."""
 
-from __future__ import annotations
-
 import io
 import pickletools
 import re

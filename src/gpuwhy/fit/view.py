@@ -1,7 +1,5 @@
 """What one GPU has of the model: its weights as they lie there, its layers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 

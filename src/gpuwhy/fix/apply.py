@@ -1,7 +1,5 @@
 """`--apply`: the steps in a copy of the environment, or in place; then look again and compare."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -4,8 +4,6 @@ Its folder has a mark from its first moment until it is verified; a copy that st
 that nobody is making belongs to a call that was killed, and the next call removes it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

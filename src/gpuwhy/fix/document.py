@@ -1,7 +1,5 @@
 """The steps, and what came of them, as a document of at most 20 lines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gpuwhy.answer.blocks import item, items, pair, pairs

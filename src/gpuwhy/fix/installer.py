@@ -1,7 +1,5 @@
 """uv or pip, as a child with limits; only wheels, so that nothing is built or run."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

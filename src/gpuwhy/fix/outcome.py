@@ -1,7 +1,5 @@
 """What came of `--apply`: the environment before and after, compared."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple
 

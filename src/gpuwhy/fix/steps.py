@@ -1,7 +1,5 @@
 """The steps of an answer: the first remedy of each cause that changes anything, in order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 

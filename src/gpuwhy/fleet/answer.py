@@ -1,7 +1,5 @@
 """Fleet: the kinds of facts that nodes are compared by, what each node said, and the answer."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.resources import files

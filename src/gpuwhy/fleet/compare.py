@@ -1,7 +1,5 @@
 """Compare: equal nodes together, the odd ones with what makes them odd, the gravest first."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Facts of one machine as plain values that nodes are compared by; None is "not seen"."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Names of nodes: aliases that tell nobody the name, and lists as schedulers write them."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator

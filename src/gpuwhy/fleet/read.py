@@ -1,7 +1,5 @@
 """Read: lines from any launcher to answers; whatever a line holds, the reader comes to no harm."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

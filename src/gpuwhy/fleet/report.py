@@ -1,7 +1,5 @@
 """The fleet as a document: who is odd and why, who gave no answer, the groups of equal nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.answer.blocks import fold, item, items, pair, pairs

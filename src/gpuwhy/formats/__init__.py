@@ -1,7 +1,5 @@
 """Bytes in, frozen records out, one module per format. No file system: callers pass a `Pread`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal
 

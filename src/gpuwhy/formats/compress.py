@@ -4,8 +4,6 @@ Plain bytes are made in blocks of a few megabytes. The decompressor's state is k
 forward, so that going back costs one block: 1 GB costs one pass and some 50 MB.
 """
 
-from __future__ import annotations
-
 import threading
 import zlib
 from typing import Any

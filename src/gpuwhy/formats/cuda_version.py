@@ -11,8 +11,6 @@ What a compiler hides from this reading is None, never a guess: each number must
 its library, and all must agree where more than one place is read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

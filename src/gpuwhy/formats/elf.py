@@ -3,8 +3,6 @@
 A library of 1 GB costs a few small reads. Every offset and count in the file is treated as hostile.
 """
 
-from __future__ import annotations
-
 import struct
 from functools import cached_property
 

@@ -4,8 +4,6 @@ A section is a run of containers: a 16-byte header (magic, version, header size,
 entries (kind 1 = PTX, kind 2 = SASS; architecture at byte 28; the suffix a or f in flags at 40).
 """
 
-from __future__ import annotations
-
 import struct
 from collections import Counter
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Only what was asked for is read. Every offset and count in the file is treated as hostile.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """ld.so.cache: the loader's index of library name → file, in its old and new formats."""
 
-from __future__ import annotations
-
 import struct
 
 import msgspec

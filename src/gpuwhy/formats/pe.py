@@ -3,8 +3,6 @@
 A library of 700 MB costs a few dozen small reads. Every address and count in the file is hostile.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Dynamic symbols of an ELF file, the versions that it needs and defines, and its build id."""
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Tar archives, entry by entry: ustar, GNU and pax. Every number is treated as hostile."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple

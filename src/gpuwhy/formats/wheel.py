@@ -1,7 +1,5 @@
 """Wheels, read where they lie: the metadata, and the summary of every library inside."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

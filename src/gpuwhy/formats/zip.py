@@ -1,7 +1,5 @@
 """Zip archives, read from their end: members, and the bytes of each. Every number is hostile."""
 
-from __future__ import annotations
-
 import struct
 
 import msgspec

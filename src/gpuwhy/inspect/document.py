@@ -1,7 +1,5 @@
 """What `gpuwhy inspect` shows: the Inspected as a document."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Which kind of thing a path is, and what the frameworks of an environment would load."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from itertools import chain

@@ -1,7 +1,5 @@
 """Inspected: what `gpuwhy inspect` finds out about one file, wheel, folder or environment."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import msgspec

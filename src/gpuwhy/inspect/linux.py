@@ -1,7 +1,5 @@
 """A shared library or a program for Linux: what it states of itself, and what it would load."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

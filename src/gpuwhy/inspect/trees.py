@@ -1,7 +1,5 @@
 """What a process has loaded and has not found, as a tree: for Linux and for Windows."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 

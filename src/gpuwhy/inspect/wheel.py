@@ -1,7 +1,5 @@
 """A wheel: what it holds, and what it asks of others."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import get_args

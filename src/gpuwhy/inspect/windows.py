@@ -1,7 +1,5 @@
 """A Windows library or program: what it states of itself and, below a Windows, what it loads."""
 
-from __future__ import annotations
-
 import re
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """GPU architectures: which toolkits and drivers know them, and which compiled code runs on them."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Literal

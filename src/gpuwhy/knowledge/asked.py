@@ -3,8 +3,6 @@
 Versions of a package are bits of a number, oldest first, so that sets of them are compared at once.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from functools import cache, lru_cache
 

@@ -6,8 +6,6 @@ to NCCL and to NVML. A status has one canonical word, that of the driver API in 
 status_codes.json was read from the headers and from the libraries themselves.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """cuDNN: which one a framework accepts at run time, and which CUDA and GPUs a release serves."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

@@ -6,8 +6,6 @@ for the GPU: PTX of a newer toolkit is still refused (error 222). Up to CUDA 10 
 needs its own driver.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import msgspec

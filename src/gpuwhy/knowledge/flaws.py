@@ -1,7 +1,5 @@
 """Flaws: releases that do not work as published, or whose PTX was seen to fail on a GPU."""
 
-from __future__ import annotations
-
 import msgspec
 
 from gpuwhy.facts.fact import Source

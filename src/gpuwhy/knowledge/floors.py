@@ -3,8 +3,6 @@
 Each row is for the releases [since, until) of a package and names its source. All rows count.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

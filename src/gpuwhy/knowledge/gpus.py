@@ -4,8 +4,6 @@ Where NVML answers, NVML is right; this is for machines whose driver cannot be a
 in logs.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Literal

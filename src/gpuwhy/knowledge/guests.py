@@ -6,8 +6,6 @@ brings of NVIDIA's wheels is in its own metadata and that of its helpers: cudf-c
 libcudf-cu12, and that for nvidia-nvjitlink-cu12>=12.9. JAX has its extras there, `jax[cuda12]`.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import msgspec

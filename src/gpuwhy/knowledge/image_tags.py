@@ -1,7 +1,5 @@
 """Image tags that cannot be pulled: removed by their makers, or never published."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

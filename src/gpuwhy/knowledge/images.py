@@ -6,8 +6,6 @@ to 19.02, Python 3.8 of both in 21.05, TensorFlow 1 up to 23.03. The other rows 
 the same notes and of Dockerfiles; months next to a change say nothing (""): nobody read them.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

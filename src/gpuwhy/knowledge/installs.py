@@ -1,7 +1,5 @@
 """Installs: which pip requirement brings a framework's GPU build and its CUDA libraries."""
 
-from __future__ import annotations
-
 import re
 
 from gpuwhy.facts.finding import know

@@ -1,7 +1,5 @@
 """The CUDA library families: how files are called, who ships them, and the CUDA of a name."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Modules: import names that a file in the wrong place can stand in for."""
 
-from __future__ import annotations
-
 import msgspec
 
 from gpuwhy.knowledge.tables import load

@@ -1,7 +1,5 @@
 """Naming: which published projects and releases people mean by `cudnn`, `torch==2.6` or `1.15`."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

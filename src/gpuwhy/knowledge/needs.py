@@ -4,8 +4,6 @@ Rows of kind `cap` are of frameworks and read by all, `limit` of packages on the
 `compile` where something is compiled against a release, `floor` what a release itself checks.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Packages: what the package index does not say of them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import msgspec

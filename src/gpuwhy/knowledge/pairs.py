@@ -3,8 +3,6 @@
 `check` and `run` read what is stated from the installed metadata, `lint` and `plan` from here.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Platforms: systems without a CUDA build of a framework, and borders between its series."""
 
-from __future__ import annotations
-
 import msgspec
 
 from gpuwhy.facts.fact import Source

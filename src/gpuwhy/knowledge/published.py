@@ -1,7 +1,5 @@
 """Published: releases of the GPU stack's packages on the index, and slips of their names."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -4,8 +4,6 @@ tools/variables writes variables.json from the published wheels: Python sources 
 trees, libraries by their strings, XLA's flags by asking each release.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -4,8 +4,6 @@ Rules are authored, each judged by running the reader or by its documentation, o
 that the harvested sources show, for readers that are known to stop at a value of another type.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache

@@ -3,8 +3,6 @@
 Plain in the repository, compressed in a wheel (hatch_build.py). Rows name their own sources.
 """
 
-from __future__ import annotations
-
 import zlib
 from functools import cache
 from pathlib import Path

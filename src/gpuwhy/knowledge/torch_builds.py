@@ -4,8 +4,6 @@ That index cannot be harvested; the builds are those of PyTorch's release matrix
 previous versions, the code in them that of the scripts which build them.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -6,8 +6,6 @@ own doing, where metadata lets the pair in, is a limit; what fails only where it
 happens then.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Literal, NamedTuple
 

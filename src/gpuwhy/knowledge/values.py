@@ -1,7 +1,5 @@
 """Values: what one reader does with the text of a variable that it does not take as meant."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """XLA_FLAGS and TF_XLA_FLAGS as XLA reads them: a file's name, or words that start with --."""
 
-from __future__ import annotations
-
 import re
 from difflib import get_close_matches
 

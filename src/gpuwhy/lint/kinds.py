@@ -1,7 +1,5 @@
 """Which reader a file is for: by its name and, where that does not say, by its first lines."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 

@@ -1,7 +1,5 @@
 """Reads each text by its kind, joins the files that it includes, applies the rules."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """What lint says: mistakes with their places, what could not be read, and the contract of both."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """Lint as a document, as notes that build servers read, and as corrections."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

@@ -3,8 +3,6 @@
 Whatever is found here only holds findings back.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

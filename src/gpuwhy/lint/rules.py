@@ -1,7 +1,5 @@
 """The data of lint: rules.toml, messages.toml, rows.toml; names and patterns in tables.toml."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """One environment as rules see it: its packages, its image, and what says that a GPU is meant."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """What pip takes for several requirements at once, by the harvested metadata."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple

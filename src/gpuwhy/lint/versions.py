@@ -1,7 +1,5 @@
 """Specifiers and markers, against the harvested releases."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from functools import cache, lru_cache

@@ -4,8 +4,6 @@ What each does is read from its own files where it says so (the lists of torch a
 text), so that a release which changes its way is followed rather than remembered.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Linux for the walk of loads.py: where the driver's libraries lie, what library names mean."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from collections.abc import Iterator

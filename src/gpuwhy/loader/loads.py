@@ -1,7 +1,5 @@
 """Loads: which driver library wins, and what the loader finds for every library that is opened."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """How the search for a library goes: what each place gave, where it ended, what stays missing."""
 
-from __future__ import annotations
-
 import msgspec
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown

@@ -4,8 +4,6 @@ Breadth first; a library is loaded once per name it was asked by, per SONAME and
 one that asked for it is its loader, whose DT_RPATH it inherits; what dlopen brings has none.
 """
 
-from __future__ import annotations
-
 import re
 
 import msgspec

@@ -4,8 +4,6 @@ A program with such a pair dies at import (`undefined symbol: __nvJitLinkComplet
 `GLIBCXX_3.4.32' not found``, error 127 on Windows), or at the first call.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """Which of the two systems is under diagnosis, and what their frameworks have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Protocol
 

@@ -8,8 +8,6 @@ neither the current folder nor PATH. What a library needs is searched as the lib
 tests/windows/test_wine.py has the proofs.
 """
 
-from __future__ import annotations
-
 import re
 
 import msgspec

@@ -4,8 +4,6 @@ What each does is read from its own files where it says so (TensorFlow's build_i
 of torch and ONNX Runtime), so that a release which changes its way is followed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

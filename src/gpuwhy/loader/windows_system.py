@@ -1,7 +1,5 @@
 """Windows for the walk of loads.py: where the driver's libraries lie, what library names mean."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

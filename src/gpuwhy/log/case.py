@@ -3,8 +3,6 @@
 Versions have the precise names of law 11.
 """
 
-from __future__ import annotations
-
 from typing import Generic, Literal, TypeVar
 
 import msgspec

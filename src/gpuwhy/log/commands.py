@@ -1,7 +1,5 @@
 """Commands: what somebody typed, set and did, as far as a text shows it."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator, Sequence

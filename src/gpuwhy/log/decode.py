@@ -1,7 +1,5 @@
 """Decode: raw bytes become bytes near UTF-8, in pieces that stay small whatever a gzip hides."""
 
-from __future__ import annotations
-
 import codecs
 import zlib
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Endings: which of the exceptions, fatal lines and signals of a text ended the program."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Expressions: what knowledge/reader knows of texts, compiled when it is first asked for."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Form: what a text is (output, a question, source, a listing), and which lines only quote."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

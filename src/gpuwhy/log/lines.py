@@ -3,8 +3,6 @@
 Lines that were wrapped are made whole, and keep their numbers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Log: what was read of a text, once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

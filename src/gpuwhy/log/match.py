@@ -1,7 +1,5 @@
 """Match: which messages of the catalogue one line is, with their fields."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Message: a recognised line of a text, with its fields, who printed it, and how it counts."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 import msgspec

@@ -5,8 +5,6 @@ counted, not read again. A row whose expressions matched MATCHED times, or faile
 taken out of the search.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Programs: which known program prints each line, and whose messages count there."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

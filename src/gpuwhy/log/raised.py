@@ -4,8 +4,6 @@ No expression on one line can tell these: a library that imports a module and ge
 a package that lacks what its own code imports, a cache folder that a framework cannot make.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Reasons: which endings have a reason of their own, and which words are of the GPU stack."""
 
-from __future__ import annotations
-
 import sys
 
 from msgspec.structs import replace

@@ -4,8 +4,6 @@ The order of judging: what is quoted, what the program outlived, what an earlier
 what the ending has no link to, what its form says of the whole text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain

@@ -1,7 +1,5 @@
 """Stated: the Case of a text, from the rows of knowledge/reader/case.toml and from its messages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

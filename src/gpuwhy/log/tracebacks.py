@@ -1,7 +1,5 @@
 """Tracebacks: the exceptions, fatal lines and signals that a text holds, in order."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache

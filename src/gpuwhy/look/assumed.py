@@ -4,8 +4,6 @@ Everything of the environment stays as it was seen; what belongs to the machine 
 value with a source that says so. What was not described is Unknown, and decides nothing.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import msgspec

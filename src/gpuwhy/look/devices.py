@@ -1,7 +1,5 @@
 """The GPUs: by NVML, in a child; by PCI, without any driver; what CUDA_VISIBLE_DEVICES leaves."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar, cast

@@ -1,7 +1,5 @@
 """The NVIDIA driver: kernel module, device nodes, packages, DKMS, secure boot, services."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

@@ -1,7 +1,5 @@
 """Short questions to a machine's files, for where what was not seen counts as not being there."""
 
-from __future__ import annotations
-
 from gpuwhy.facts.fact import Absent, Known, value_or
 from gpuwhy.machine.machine import Machine
 

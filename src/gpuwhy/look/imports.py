@@ -4,8 +4,6 @@ The only file of this folder that has something of the environment executed. Wha
 again without one thing at a time, so that the answer names the variable or file that it is about.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The kernel log: lines about the GPU and memory, with Xid, PCI address and process number."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

@@ -1,7 +1,5 @@
 """look: every subject of a machine in its order, each guarded and timed."""
 
-from __future__ import annotations
-
 import threading
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping

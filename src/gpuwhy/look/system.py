@@ -1,7 +1,5 @@
 """The system: distribution, C library, WSL, container, limits, memory, disks, boot."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Every CUDA toolkit on disk."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Literal

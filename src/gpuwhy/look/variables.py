@@ -1,7 +1,5 @@
 """The environment variables that steer the GPU stack, and what is wrong with their values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """What is looked at in another way on Windows: system, driver, cards, toolkits, libraries."""
 
-from __future__ import annotations
-
 import re
 
 from gpuwhy.facts.devices import PciDevice

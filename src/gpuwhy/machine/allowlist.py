@@ -1,7 +1,5 @@
 """Keep only allowlisted parts of files that people write into; the rest never goes further."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

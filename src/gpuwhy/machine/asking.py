@@ -1,7 +1,5 @@
 """gpuwhy's own commands in a process that can be cancelled with all that it started."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

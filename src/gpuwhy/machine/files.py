@@ -3,8 +3,6 @@
 Nothing here waits on a pipe or a device: only regular files are opened.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """Another machine's files under a folder: a mounted disk, an unpacked image."""
 
-from __future__ import annotations
-
 import errno
 import os
 from typing import Any

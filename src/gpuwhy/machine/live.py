@@ -1,7 +1,5 @@
 """The machine that we run on."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """The one way to read a file: never more than asked for, nor for ever, nor a pipe by surprise."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -5,8 +5,6 @@ of the environment say where it looks. What it did not ask is Unknown, or known 
 then says so. Its paths begin with `~` and hold `$USER`; they are written out as a user's here.
 """
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

@@ -5,8 +5,6 @@ kernel allows these; the answer says what held. Time and resident memory are lim
 the user's own limits stay, for they are evidence. What hostile code reads is not limited.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

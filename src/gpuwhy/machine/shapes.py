@@ -1,7 +1,5 @@
 """Expressions and words of shapes.toml: what secrets, people and machines look like."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -5,8 +5,6 @@ path without a drive is meant on C:, as programs started there would mean it. It
 variables are read from its hives.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """The one way to write a file: whole or not at all, never through a link, over nothing unasked."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """The protocol's lines: JSON-RPC 2.0, one message a line, bounded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 

@@ -1,7 +1,5 @@
 """The server: takes messages, answers each in its turn, and ends what is cancelled."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any

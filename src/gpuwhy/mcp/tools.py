@@ -1,7 +1,5 @@
 """The tools: a row each; what they may be asked are the options of their commands."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

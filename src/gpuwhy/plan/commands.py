@@ -1,7 +1,5 @@
 """Commands: the same set as commands and files for uv, pip, conda, Docker, apt and Windows."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -3,8 +3,6 @@
 They may confirm it or take its ✓ away; they choose, build and install nothing.
 """
 
-from __future__ import annotations
-
 from gpuwhy.choose.choice import Choice
 from gpuwhy.plan.commands import index_options, requirements
 

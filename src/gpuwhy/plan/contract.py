@@ -1,7 +1,5 @@
 """The contract `gpuwhy.plan/1`: a choice as JSON with what it rests on, and its schema."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """Describe: a machine from the words of options; raises BadMachineError with what would do."""
 
-from __future__ import annotations
-
 import difflib
 import re
 

@@ -1,7 +1,5 @@
 """A plan as a document: the set, the commands, how to see that it worked; at most 20 lines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Union
 

@@ -1,7 +1,5 @@
 """Requirements: the words of a command line and the lines of requirements files, read."""
 
-from __future__ import annotations
-
 import difflib
 import posixpath
 import re

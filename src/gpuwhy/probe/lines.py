@@ -1,7 +1,5 @@
 """The lines of a child of the probe as stages and rates; no line is trusted."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """The libraries that a framework's process really mapped, against those that were predicted."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

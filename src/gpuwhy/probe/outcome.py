@@ -1,7 +1,5 @@
 """What the stages show: who failed, in which words; what was seen to work; rows of the answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 

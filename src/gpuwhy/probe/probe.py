@@ -1,7 +1,5 @@
 """`--probe`: the native stages, then each framework of the environment in its own interpreter."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """The native stages in order: which child runs each, what it needs, which libraries it tests."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Walks the native stages, each group of them in a child process that may crash or hang."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """What the outcomes prove: three failures against three successes, in turn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import factorial
 

@@ -1,7 +1,5 @@
 """What came of one run: a success, the same failure, another one, or nothing that can be told."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The answer of a session, as the contract gpuwhy.proof/1 and as a document."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

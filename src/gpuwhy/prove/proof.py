@@ -1,7 +1,5 @@
 """What is asked for, what was changed for a rerun, and the answer of `gpuwhy prove`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 

@@ -6,8 +6,6 @@ which the program runs ends in a tweak that is needed; that one stays, and the s
 before it. A tweak of weight p among all costs about -log2 p runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from itertools import accumulate
 from math import log2

@@ -1,7 +1,5 @@
 """One proof from the first run to the last: what is run when, within the budget."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from typing import Protocol

@@ -1,7 +1,5 @@
 """What can be done otherwise here, each with its weight: variables, limits, files, settings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """What a watched program had around it: limits, folder, variables, the places it writes to."""
 
-from __future__ import annotations
-
 import os
 import re
 import resource

@@ -1,7 +1,5 @@
 """The child: started as the shell would start it, with the signals, stops and end it would have."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

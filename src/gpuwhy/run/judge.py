@@ -1,7 +1,5 @@
 """What a watched run adds to the answer: messages that were observed, and how its end is told."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 

@@ -1,7 +1,5 @@
 """What was watched, as facts: how it ended, its memory, its frameworks."""
 
-from __future__ import annotations
-
 import os
 import signal as signals
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """GPU memory over time as an SVG drawing, a panel for each GPU, written without any library."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 

@@ -1,7 +1,5 @@
 """Ring: the first and the last bytes of what a program prints on all its streams."""
 
-from __future__ import annotations
-
 import re
 import threading
 from bisect import bisect

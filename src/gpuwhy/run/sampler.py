@@ -1,7 +1,5 @@
 """The sampler's side in our process: starts it, takes what it says, keeps so many samples."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What a trial needs: fresh folders, a folder without some of its files, limits, its input."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource

@@ -1,7 +1,5 @@
 """Streams: what stands between the child's output and ours, and the threads that pass it on."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

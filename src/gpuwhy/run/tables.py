@@ -1,7 +1,5 @@
 """The rows of tables.toml: words and patterns by which a watched run is judged."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """What a command line runs, by its files: which Python, which script, and what its text says."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What a watched program wrote to files instead: redirected output, a log, what one rank left."""
 
-from __future__ import annotations
-
 import glob
 import json
 import os

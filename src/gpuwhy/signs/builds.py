@@ -1,7 +1,5 @@
 """What each framework was built for: CUDA or not, this GPU, this system, the extensions on it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

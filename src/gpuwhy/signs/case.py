@@ -1,7 +1,5 @@
 """What a sign looks at, and the rows in which signs stand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Literal, NamedTuple, Union

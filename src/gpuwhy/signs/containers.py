@@ -1,7 +1,5 @@
 """Containers and WSL: what of the GPU was passed in, and the way to Windows' driver."""
 
-from __future__ import annotations
-
 from gpuwhy.facts.fact import Absent, Known, Source, source_of, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, know, saw

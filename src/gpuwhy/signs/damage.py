@@ -1,7 +1,5 @@
 """install.corrupted: installed files that are gone, changed or for another platform."""
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import suppress
 

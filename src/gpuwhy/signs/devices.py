@@ -1,7 +1,5 @@
 """The GPUs: healthy, visible, free for another program, and with memory left."""
 
-from __future__ import annotations
-
 from gpuwhy.facts.devices import BadEntry, Ecc, GpuProcess
 from gpuwhy.facts.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.facts.finding import Finding, saw

@@ -1,7 +1,5 @@
 """The driver: installed, loaded, of one version with its libraries; stubs and cuda-compat."""
 
-from __future__ import annotations
-
 from gpuwhy.facts.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, know, saw

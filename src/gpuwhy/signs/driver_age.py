@@ -1,7 +1,5 @@
 """driver.too_old: the driver against each framework's CUDA, and against the card."""
 
-from __future__ import annotations
-
 from gpuwhy.facts.fact import Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, Weight, saw

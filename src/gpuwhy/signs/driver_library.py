@@ -1,7 +1,5 @@
 """Which libcuda and NVML library a program gets: questions that signs of several causes ask."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Union
 

@@ -1,7 +1,5 @@
 """The device nodes below /dev: there, the driver's own, and open to this user."""
 
-from __future__ import annotations
-
 import re
 
 from gpuwhy.facts.driver import DeviceNode

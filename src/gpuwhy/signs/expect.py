@@ -1,7 +1,5 @@
 """Is there a GPU, and does anything here claim one? A machine with neither is healthy, CPU only."""
 
-from __future__ import annotations
-
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework

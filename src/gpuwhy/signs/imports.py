@@ -1,7 +1,5 @@
 """What `--import` tried: which cause a failure belongs to, by what it works without."""
 
-from __future__ import annotations
-
 import re
 import sys
 

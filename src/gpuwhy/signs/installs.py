@@ -1,7 +1,5 @@
 """Installed packages that write over each other, do not fit, or are not the ones imported."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Asks every sign of every subject; one that lacks a fact, or fails, costs only itself."""
 
-from __future__ import annotations
-
 import traceback
 from importlib import import_module
 

@@ -1,7 +1,5 @@
 """CUDA and cuDNN libraries: found, of the right version, of one release, whole."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Limits, full or closed places, and host memory."""
 
-from __future__ import annotations
-
 from gpuwhy.facts.fact import Absent, Known, value_or
 from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.installs import DamageKind

@@ -1,7 +1,5 @@
 """What a framework needs of the loader, what becomes of each library, and what is loaded."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 

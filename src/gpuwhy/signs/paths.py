@@ -1,7 +1,5 @@
 """env.path: libraries and packages that are looked for in the wrong folders."""
 
-from __future__ import annotations
-
 from gpuwhy.facts.fact import Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, saw

@@ -1,7 +1,5 @@
 """other.not_gpu, what a watched program did, and what the live stages of `--probe` answered."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from msgspec.structs import replace

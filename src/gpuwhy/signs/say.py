@@ -1,7 +1,5 @@
 """How a sign says what it concludes: a finding by its weight, and phrases that several need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any

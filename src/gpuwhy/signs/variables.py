@@ -1,7 +1,5 @@
 """env.setting: variables whose readers do not take them as they were meant."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace

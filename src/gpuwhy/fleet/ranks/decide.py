@@ -3,8 +3,6 @@
 A rank that only reports an absence did not begin it.
 """
 
-from __future__ import annotations
-
 import re
 import signal
 from collections import Counter

@@ -1,7 +1,5 @@
 """The rules, one module per mechanism; `CHECKS` are all that look at an environment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from gpuwhy.lint.check import builds, images, limits, missing, pairs, rows, torch

@@ -1,7 +1,5 @@
 """Builds: files that two own, a CUDA that is not the one beside, no code for the GPU."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import combinations, product

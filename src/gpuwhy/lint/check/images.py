@@ -1,7 +1,5 @@
 """Images and services: tags that are gone, another CUDA, old keys, no request for a GPU."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

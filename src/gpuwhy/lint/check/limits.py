@@ -1,7 +1,5 @@
 """A neighbour newer than a release can use, which it does not forbid."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

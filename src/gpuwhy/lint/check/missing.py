@@ -1,7 +1,5 @@
 """What is not there or fails: names, releases, wheels for a Python, builds without torch."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

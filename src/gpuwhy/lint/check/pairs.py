@@ -1,7 +1,5 @@
 """Packages of one environment that do not go together."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

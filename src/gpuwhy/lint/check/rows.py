@@ -1,7 +1,5 @@
 """Rules that are rows of rows.toml: packages, commands and apt packages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

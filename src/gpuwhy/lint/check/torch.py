@@ -1,7 +1,5 @@
 """Which torch comes: PyTorch's own indexes, and what a later command puts in its place."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Compose files: services, their image, their variables and whether they ask for a GPU."""
 
-from __future__ import annotations
-
 import re
 
 from gpuwhy.knowledge import images

@@ -1,7 +1,5 @@
 """Conda's environment files and match specs; Replicate's cog.yaml."""
 
-from __future__ import annotations
-
 import re
 
 from gpuwhy.lint.mistakes import Place

@@ -1,7 +1,5 @@
 """Dockerfile: stages with their image, Python, variables, commands and packages."""
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

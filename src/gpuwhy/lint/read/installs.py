@@ -1,7 +1,5 @@
 """Install commands: what pip, uv, conda and apt put into an environment."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """pyproject.toml: the standard tables and uv's sources; one environment for each extra."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Requirement lines: of requirements files, of pip commands, of every list in other files."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Shell scripts, and the shell lines of notebooks and of other files, as environments."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

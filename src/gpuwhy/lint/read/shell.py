@@ -1,7 +1,5 @@
 """Shell lines: commands with the line of every word; no shell is run, nothing is substituted."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice

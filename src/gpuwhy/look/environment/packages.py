@@ -1,7 +1,5 @@
 """The one walk of the folders of packages: metadata and lists of files are read here, once."""
 
-from __future__ import annotations
-
 import re
 
 from msgspec.structs import replace

@@ -4,8 +4,6 @@ The order is --python, the active environment, the nearest project environment, 
 nobody runs, the usual places. gpuwhy's own environment counts only where no other was found.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """What a framework was built for: the record that readers fill, and the tools that they share."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ PyTorch, TensorFlow nor JAX brings CUDA's libraries into the process, any other 
 compiled files need them is a framework of its own name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice

@@ -5,8 +5,6 @@ from the versions it was built with, so that the names stand in no file. One mis
 list, and it registers no GPU. Releases before 1.4 have no build_info and are not read.
 """
 
-from __future__ import annotations
-
 import re
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or

@@ -3,8 +3,6 @@
 The GPU packages, their neighbours and everything that these need are read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from itertools import product

@@ -4,8 +4,6 @@ The libraries of the GPU stack come first; then whether its other files exist, a
 goes. Every byte is read only where that was asked for.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

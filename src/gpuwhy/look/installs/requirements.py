@@ -1,7 +1,5 @@
 """What packages state that they need: lines read, markers judged, and the closure of it."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import NamedTuple

@@ -6,8 +6,6 @@ environment; a line in a .pth file or a user's own folder of packages may come b
 Everything is read as text, nothing is run.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import sys
