@@ -11,7 +11,6 @@ from gpuwhy.signs.case import Case, rows
 from gpuwhy.signs.driver_library import saw_copy
 from gpuwhy.signs.expect import gpu_claimed, gpu_present, offline
 
-_SEEN_TF = Source("know", "TensorFlow 2.20.0 and 2.21.0 over a stand-in driver", "2026-11-15")
 _NOTHING = ("", "void", "none")
 
 # ---------------------------------------------------------------- container.no_gpu
